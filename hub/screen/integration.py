@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
-from core import rates
+from core import client_address, rates
 from core.errors import ApiError
 from hub.screen import issue_choice, one_issue, own_files, previews, setup_steps
 from hub.screen.access import MemberRequest, members_only, only_post
@@ -168,7 +168,8 @@ def callback(request: HttpRequest) -> HttpResponseBase:
     if not (is_read and sees_pages and isinstance(request.user, User)):
         return setup.Callback.as_view()(request)
     try:
-        done = setup.completed(request.GET, request.user)
+        network = client_address.network_of(request)
+        done = setup.completed(request.GET, request.user, network)
     except ApiError as error:
         messages.error(request, str(error.detail))
         return redirect(INTEGRATION_PAGE)

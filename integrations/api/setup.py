@@ -10,7 +10,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core import ids
+from core import client_address, ids
 from core.cors import OneOrigin
 from core.json_body import Text
 from integrations.answers import telling
@@ -83,9 +83,9 @@ class Callback(OneOrigin):
     authentication_classes = [BrowserSession]
 
     def get(self, request: Request) -> HttpResponseBase:
-        done = completed(
-            request.query_params, request.user if isinstance(request.user, User) else None
-        )
+        user = request.user if isinstance(request.user, User) else None
+        network = client_address.network_of(request._request)
+        done = completed(request.query_params, user, network)
         match done:
             case installing.SignInFirst():
                 return HttpResponseRedirect(done.url)
@@ -95,15 +95,16 @@ class Callback(OneOrigin):
 
 
 def completed(
-    sent: Mapping[str, str], user: User | None
+    sent: Mapping[str, str], user: User | None, network: str
 ) -> Integration | installing.SignInFirst | installing.Choose:
-    """Complete an installation with what the browser brings back. `user` is who is signed in."""
+    """Complete an installation with what the browser, of this network, brings back. `user` is who is signed in."""
     if sent.get("error"):
         raise installing.Declined
     if sent.get("setup_action") == "request":
         raise installing.Requested
     return installing.complete(
         sent.get("state", ""),
+        network=network,
         code=sent.get("code", ""),
         installation_id=_number(sent, "installation_id"),
         user=user,

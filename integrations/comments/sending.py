@@ -53,6 +53,9 @@ def _attempt(comment: Comment, deadline: float) -> None:
 
 def write(comment: Comment, deadline: float) -> None:
     """Write the comment, or write it anew; GitHub may not have told that the issue was closed."""
+    if _is_for_others(comment):
+        comment.leave(UNOWNED, leased.AGAIN)
+        return
     _read_anew(comment, deadline)
     again.note_missed(comment.lead_id)
     if comment.comment_id is None:
@@ -63,7 +66,9 @@ def write(comment: Comment, deadline: float) -> None:
 
 def write_again(comment: Comment, deadline: float) -> None:
     """Write it if the issue is still closed as it was on this occasion; later, write it anew."""
-    if comment.comment_id is None:
+    if _is_for_others(comment):
+        comment.leave(UNOWNED, leased.AGAIN)
+    elif comment.comment_id is None:
         facts = _read_anew(comment, deadline)
         _look(comment, deadline, is_timely=again.is_still_closed(comment, facts))
     else:
@@ -100,6 +105,12 @@ def _look(comment: Comment, deadline: float, *, is_timely: bool = True) -> None:
         comment.drop(CHANGED)
     else:
         _post(comment, deadline)
+
+
+def _is_for_others(comment: Comment) -> bool:
+    """Whether it was never sent, and its page is lost: as long as that lasts, GitHub is asked nothing."""
+    is_sent = comment.comment_id or comment.posted_at
+    return not (is_sent or _why_never(comment) or _is_theirs(comment.lead))
 
 
 def _is_theirs(lead: Delivery) -> bool:

@@ -233,7 +233,7 @@ def _lift_holds(integration: Integration) -> None:
     """Release what was held, because GitHub has accepted an issue."""
     if integration.installation.suspended_at:
         holds.unsuspend(integration.installation)
-    elif integration.probe_at:
+    if integration.probe_at:
         holds.unblock(integration)
 
 

@@ -21,6 +21,10 @@ from orgs.models.domain import GRACE
 
 PROBE_EVERY = timedelta(hours=1)
 PROBES = 100  # integrations that are read at a time
+SUSPENDED = (  # how a problem begins that ends with a suspension: as told by GitHub's news, and by a refusal
+    Q(problem__startswith="The app was suspended on ")
+    | Q(problem__startswith="The app is suspended or no longer installed")
+)
 NO_REPOSITORY = "No repository is chosen. Choose one to resume."
 
 
@@ -36,10 +40,15 @@ def block(integration: Integration, problem: str) -> bool:
 
 
 @transaction.atomic
-def suspend(installation: Installation, problem: str) -> None:
-    """Hold everything of one installation, for the reason given."""
+def suspend(installation: Installation, problem: str, *, for_good: bool = False) -> None:
+    """Hold everything of one installation, for the reason given.
+
+    An integration with another problem keeps that, which may outlast the suspension; not if this is `for_good`.
+    """
     installation.note_suspended()
-    _stop(Integration.objects.filter(installation=installation).lock(), problem)
+    mine = Integration.objects.filter(installation=installation).lock()
+    _note(mine if for_good else mine.filter(Q(problem="") | SUSPENDED), problem)
+    _hold_waiting(mine, problem)
 
 
 def unblock(integration: Integration) -> None:
@@ -49,9 +58,11 @@ def unblock(integration: Integration) -> None:
 
 @transaction.atomic
 def unsuspend(installation: Installation) -> None:
-    """Release what was held for the whole installation."""
+    """Release what was held because it was suspended. Another problem stays until GitHub is asked about it."""
     Installation.objects.filter(pk=installation.pk).update(suspended_at=None)
-    _let_go(Integration.objects.filter(installation=installation).lock())
+    mine = Integration.objects.filter(installation=installation).lock()
+    suspended = [*mine.filter(SUSPENDED).values_list("pk", flat=True)]
+    _let_go(Integration.objects.filter(pk__in=suspended))
 
 
 def pause(integration: Integration) -> None:
@@ -150,11 +161,19 @@ def _stop(integrations: IntegrationQuerySet, problem: str) -> bool:
 
     Whether there was an integration to stop.
     """
-    if not integrations.update(problem=problem, probe_at=clock.now() + PROBE_EVERY):
+    if not _note(integrations, problem):
         return False
+    _hold_waiting(integrations, problem)
+    return True
+
+
+def _note(integrations: IntegrationQuerySet, problem: str) -> int:
+    return integrations.update(problem=problem, probe_at=clock.now() + PROBE_EVERY)
+
+
+def _hold_waiting(integrations: IntegrationQuerySet, problem: str) -> None:
     deliveries = Delivery.objects.filter(integration__in=integrations)
     follow(deliveries.waiting(), lambda some: some.hold(Delivery.Cause.INTEGRATION, problem))
-    return True
 
 
 def _let_go(integrations: IntegrationQuerySet) -> None:

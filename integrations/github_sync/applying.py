@@ -43,7 +43,7 @@ def mark_suspended(installation: Installation) -> None:
 
 def mark_uninstalled(installation: Installation) -> None:
     """The app was uninstalled. Nothing proves its sites any more, so others may claim them."""
-    holds.suspend(installation, installation.uninstalled)
+    holds.suspend(installation, installation.uninstalled, for_good=True)
     for integration in Integration.objects.filter(installation=installation):
         site_claims.lapse_unpublished(integration.organization)
 
@@ -93,7 +93,7 @@ def mark_in_reach(integration: Integration) -> None:
 
     Whether it takes issues, whether it has Pages, whose its site is by its present name: that is not known.
     """
-    Installation.objects.filter(pk=integration.installation_id).ask_about_soon()
+    integration.installation.ask_about_soon()
 
 
 def rights_stay_lost(integration: Integration) -> None:

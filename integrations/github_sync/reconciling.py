@@ -92,7 +92,7 @@ def _ask_about(installation: Installation) -> bool:
     with transaction.atomic():
         now = Installation.objects.select_for_update(no_key=True).get(pk=installation.pk)
         if Webhook.objects.have_told(news, since=known):
-            _ask_soon(now)
+            now.ask_about_soon()  # the answer may be older than that webhook, and is not saved
         else:
             applying.apply_installation(now, facts)
     if facts is None or facts.is_suspended:
@@ -121,7 +121,7 @@ def _reconcile_repository(
         if now is None:  # another one was chosen in the meantime
             return reached
         if Webhook.objects.have_told(news, since=known):
-            _ask_soon(integration.installation)
+            integration.installation.ask_about_soon()  # as above
         elif reached is None:
             applying.mark_out_of_reach(now)
         else:
@@ -135,11 +135,6 @@ def _follow(
     if applying.apply_repository(integration, facts) and may_write:
         applying.mark_taking_issues(integration)
     visibility.apply(facts, installation_id=integration.installation.github_id)
-
-
-def _ask_soon(installation: Installation) -> None:
-    """A webhook has come in while GitHub was asked, and may be newer than the answer, which is not saved."""
-    Installation.objects.filter(pk=installation.pk).ask_about_soon()
 
 
 def _look_at_rights(integration: Integration, reached: github_api.Reached) -> bool:

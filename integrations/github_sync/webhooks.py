@@ -34,7 +34,8 @@ log = logging.getLogger(__name__)
 Action = Callable[[Payload], None]
 
 # GitHub sends from a few addresses for everybody, also what strangers have it send; so what is signed
-# counts for its installation and event (strangers make issues), and only what is not for its address.
+# counts for its installation and event, and only what is not for its address. What the Hub does nothing about
+# counts nowhere, as issues that strangers make, close and reopen: GitHub does not send again what is refused.
 FORGED_RATE = "30/minute"
 INSTALLATION_RATE = "600/minute"
 
@@ -67,9 +68,9 @@ class GitHubWebhook(OneOrigin):
         if not delivery_id.isprintable() or not 0 < len(delivery_id) <= 64 or payload is None:
             raise NotAWebhook
         event = request.headers.get("X-GitHub-Event", "")
-        rates.check(INSTALLATION_RATE, "webhooks", _sender(payload), event, what="webhooks")
         act = ACTIONS.get((event, str(payload.get("action"))))
         if act and (event != "issues" or _is_ours(payload)):
+            rates.check(INSTALLATION_RATE, "webhooks", _sender(payload), event, what="webhooks")
             _once(delivery_id, act, payload, _news(event, payload))
         return Response(status=202)
 
@@ -140,12 +141,16 @@ def _json(body: bytes) -> Payload | None:
 
 
 def _of_installation(act: Callable[[Installation], None]) -> Action:
-    """`act` on the installation of the webhook, if an organization has it."""
+    """`act` on the installation of the webhook, if an organization has it, which GitHub is asked about soon.
+
+    An older webhook may have come after a newer one.
+    """
 
     def do(payload: Payload) -> None:
         number = webhook_payload.number(payload, "installation", "id")
         for installation in Installation.objects.filter(github_id=number):
             act(installation)
+            installation.ask_about_soon()
 
     return do
 
@@ -193,7 +198,7 @@ def _added(integration: Integration, repository: Payload) -> None:
 
 def _removed(integration: Integration, repository: Payload) -> None:
     applying.mark_out_of_reach(integration)
-    Installation.objects.filter(pk=integration.installation_id).ask_about_soon()
+    integration.installation.ask_about_soon()
 
 
 def _account_renamed(payload: Payload) -> None:

@@ -111,6 +111,10 @@ class Installation(models.Model):
         """The problem of its integrations once the app was uninstalled."""
         return f"The app was uninstalled from {self.account}. Install it again to resume."
 
+    def ask_about_soon(self) -> None:
+        """Have the next round ask about it, as `InstallationQuerySet.ask_about_soon`."""
+        Installation.objects.filter(pk=self.pk).ask_about_soon()
+
     def ask_about_later(self) -> None:
         """Note that GitHub is being asked about it now, whatever it answers."""
         Installation.objects.filter(pk=self.pk).update(asked_about_at=clock.now())

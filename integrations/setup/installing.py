@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
+from core import client_address, rates
 from core.errors import ApiError
 from integrations import github_api
 from integrations.delivery import holds, pacing
@@ -24,6 +25,10 @@ from orgs.models import Membership, Organization, User
 from orgs.people import counted, members
 
 CALLBACK = "/v1/integrations/github/callback"
+# GitHub answers an app 2,000 codes an hour: these, and those of 1,200 sign-ins (`hub.limits`). One network has a
+# share, and each organization and person a rate of their own, since a code that GitHub refuses uses up no state.
+ENDED = "600/hour"
+ENDED_BY_ONE = "20/hour"
 BEGIN_AGAIN = "The repository was changed in the meantime. Please start over."
 
 
@@ -139,19 +144,25 @@ def begin(member: Membership) -> Begun:
 
 
 def complete(
-    text: str, *, code: str = "", installation_id: int | None = None, user: User | None = None
+    text: str,
+    *,
+    network: str,
+    code: str = "",
+    installation_id: int | None = None,
+    user: User | None = None,
 ) -> Integration | SignInFirst | Choose:
     """Give the organization of the state in `text` an installation, once all three proofs are there.
 
+    `network` is that of the browser (`client_address.network`), which has a share in what GitHub answers all.
     `user` is who is signed in to the Hub, if anybody is. The state is used up only if an Integration is
-    returned. Raises the errors above, or `asking.CodeHostUnavailable`.
+    returned. Raises the errors above, or as `asking.github` does.
     """
     state = _usable(text, user)
     if not code:
         if installation_id:
             state.remember(installation_id)
         return SignInFirst(_authorize_url(text))
-    visitor = _visitor(code, state.member)
+    visitor = _visitor(code, state.member, network)
     wanted = installation_id or state.claimed_installation
     if wanted is None and len(visitor.installations) > 1:
         return Choose([_choice(text, each) for each in visitor.installations])
@@ -177,10 +188,10 @@ def _usable(text: str, user: User | None) -> OneTimeState:
     return state
 
 
-def _visitor(code: str, member: Membership) -> github_api.Visitor:
+def _visitor(code: str, member: Membership, network: str) -> github_api.Visitor:
     """Who brought the code, if they are in the organization of the member who started this."""
     organization = member.organization
-    with asking.github(member) as deadline:
+    with asking.github(member, also=_limits(member, network), what="installations") as deadline:
         try:
             visitor = github_api.visitor(code, redirect_uri=_callback_url(), deadline=deadline)
         except github_api.BadCode:
@@ -191,6 +202,11 @@ def _visitor(code: str, member: Membership) -> github_api.Visitor:
             "Start over with the account that is."
         )
     return visitor
+
+
+def _limits(member: Membership, network: str) -> list[rates.Limit]:
+    everybody = client_address.with_share(ENDED, ("installations ended",), network)
+    return [*everybody, *counted.limits(member, ENDED_BY_ONE, "installation ended")]
 
 
 def _chosen(
@@ -241,7 +257,7 @@ def _save(
         _move(integration, installation)
         applying.apply_installation(installation, facts)
         # A webhook may have told of something newer while GitHub was asked.
-        Installation.objects.filter(pk=installation.pk).ask_about_soon()
+        installation.ask_about_soon()
     return integration
 
 

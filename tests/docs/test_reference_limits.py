@@ -41,7 +41,7 @@ from integrations.likeness import choosing, comparing
 from integrations.models import answer, attempt, comment, delivery, one_time_state, webhook
 from integrations.models import integration as rights
 from integrations.ownership import push_access, site_claims
-from integrations.setup import configuration, labels, trial_report
+from integrations.setup import configuration, installing, labels, trial_report
 from orgs.discovery import checking, fetching
 from orgs.domains import claiming, hosts, txt_records, verification
 from orgs.models import domain, organization
@@ -99,6 +99,11 @@ def test_rates():
         "claims of domains": asking_rate,
         "checks of what a claimed site publishes": asking_rate,
         "starts of an installation": asking_rate,
+        "ends of an installation": installing.ENDED_BY_ONE,
+        "ends of an installation altogether": installing.ENDED,
+        "ends of an installation altogether from a network": times(
+            installing.ENDED, client_address.SHARE
+        ),
         "attempts to try again": asking_rate,
         "choices of earlier reports to send": asking_rate,
         "lists of repositories": configuration.LISTS,

@@ -315,6 +315,24 @@ def test_about_a_page_that_was_lost_nothing_is_written(acme, code_host, clock):
     assert "First" in shown(code_host)
 
 
+@pytest.mark.parametrize("purpose", ["also", "again"])
+def test_comments_about_a_page_that_was_lost_ask_github_nothing_however_long(
+    acme, code_host, clock, purpose
+):
+    """They were read each hour, outside the pace."""
+    fold("First")
+    Comment.objects.update(purpose=purpose)
+    acme.domains.update(verified_at=None)
+    asked = len(code_host.requests)
+
+    for _ in range(3):
+        maintain()
+        clock.advance(minutes=61)
+
+    assert len(code_host.requests) == asked
+    assert (comment().status, comment().tries) == ("pending", 3)
+
+
 def test_what_joins_an_issue_about_another_page_that_was_lost_is_listed_all_the_same(
     acme, code_host
 ):

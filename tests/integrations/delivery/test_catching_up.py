@@ -114,6 +114,11 @@ def is_blocked() -> None:
     Delivery.objects.hold("integration", "It is archived.")
 
 
+def is_suspended() -> None:
+    holds.suspend(Installation.objects.get(), "The app was suspended on acme.")
+    Delivery.objects.hold("integration", "The app was suspended on acme.")
+
+
 def is_without_right() -> None:
     Integration.objects.update(rights_lost_at=timezone.now())
     Delivery.objects.hold("rights", "No member has push right.")
@@ -128,7 +133,11 @@ CHANGES: dict[str, tuple[Callable[[], None], Act, str]] = {  # before, what happ
     "pause": (nothing, lambda alice: holds.pause(integration()), "pause"),
     "resume": (is_paused, lambda alice: holds.resume(integration()), "pending"),
     "unblock": (is_blocked, lambda alice: holds.unblock(integration()), "pending"),
-    "unsuspend": (is_blocked, lambda alice: holds.unsuspend(Installation.objects.get()), "pending"),
+    "unsuspend": (
+        is_suspended,
+        lambda alice: holds.unsuspend(Installation.objects.get()),
+        "pending",
+    ),
     "right missed": (nothing, lambda alice: loses_the_right(), "rights"),
     "right found": (
         is_without_right,

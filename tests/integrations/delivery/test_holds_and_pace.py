@@ -88,6 +88,38 @@ def test_an_installation_that_is_no_longer_suspended_goes_on(client, code_host, 
     assert Installation.objects.get().suspended_at is None
 
 
+def test_a_suspension_that_a_refusal_told_of_ends_with_it(client, code_host):
+    build.acme(code_host)
+    code_host.suspend(build.installed(code_host))
+    send_some(client, 1)
+
+    holds.unsuspend(Installation.objects.get())
+
+    assert statuses() == ["pending"]
+    assert Integration.objects.get().problem == ""
+
+
+def test_an_issue_that_gets_through_ends_a_suspension_and_the_problem_before(
+    client, code_host, clock
+):
+    build.acme(code_host)
+    code_host.archive("acme/docs")
+    send_some(client, 1)
+    holds.suspend(Installation.objects.get(), "The app was suspended on acme.")
+    assert "archived" in Integration.objects.get().problem
+    code_host.unarchive("acme/docs")
+
+    clock.advance(minutes=61)
+    holds.probe()
+    call_command("retry_deliveries")
+
+    assert statuses() == ["sent"]
+    assert (Integration.objects.get().problem, Installation.objects.get().suspended_at) == (
+        "",
+        None,
+    )
+
+
 def test_a_suspension_holds_every_integration_of_the_installation(client, code_host):
     build.acme(code_host)
     neighbor = build.organization("neighbor")

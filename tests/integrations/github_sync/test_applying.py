@@ -112,6 +112,53 @@ def test_after_a_suspension_everything_goes_on(webhooks, code_host, by_webhook):
     assert len(code_host.issues("acme/docs")) == 1
 
 
+def unsuspend(code_host):
+    code_host.unsuspend(build.installed(code_host))
+
+
+def claims_its_site(organization) -> None:
+    site_claims.claim_site(organization, "https://acme.github.io/docs/")
+
+
+def test_after_a_suspension_what_was_taken_out_before_is_still_out_of_reach(
+    acme, webhooks, code_host
+):
+    for happens in (take_out, suspend, unsuspend):
+        happens(code_host)
+
+    assert integration().problem.startswith("The app's installation on acme can't see acme/docs.")
+    assert integration().installation.suspended_at is None
+    assert delivery().status == "held"
+    with pytest.raises(site_claims.NotConfigured):
+        claims_its_site(acme)
+
+
+@pytest.mark.parametrize("late", [["unsuspend"], ["suspend", "unsuspend"]])
+def test_late_news_of_a_suspension_brings_no_app_back_that_was_uninstalled(
+    acme, webhooks, code_host, late
+):
+    uninstall(code_host)
+    sent = code_host.webhooks_sent[-1].event
+
+    for action in late:
+        code_host.deliver_webhook(sent.name, {**sent.payload, "action": action})
+
+    assert code_host.webhooks_sent[-1].status == 202
+    assert integration().is_uninstalled()
+    with pytest.raises(site_claims.NotConfigured):
+        claims_its_site(acme)
+
+
+@pytest.mark.parametrize(("before", "change"), [(suspend, uninstall), (suspend, unsuspend)])
+def test_an_installation_is_asked_about_soon_after_news_of_it(webhooks, code_host, before, change):
+    before(code_host)
+    Installation.objects.update(asked_about_at=timezone.now())
+
+    change(code_host)
+
+    assert Installation.objects.to_be_asked_about_soon().exists()
+
+
 def give_back(code_host):
     code_host.add_to_installation(build.installed(code_host), "acme/docs")
 

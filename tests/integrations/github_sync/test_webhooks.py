@@ -8,6 +8,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -260,9 +261,9 @@ def test_forged_webhooks_of_one_address_are_limited_and_keep_nobody_elses_out(
 
 
 def of_a_stranger(number: int) -> tuple[bytes, dict[str, str]]:
-    """A webhook that means nothing here, of a repository that anybody may have, and its headers."""
-    body = json.dumps({"action": "labeled", "installation": {"id": 666}}).encode()
-    return body, {"X-GitHub-Event": "issues", "X-GitHub-Delivery": f"eve-{number}"}
+    """A webhook of an installation that anybody may have, and its headers."""
+    body = json.dumps({"action": "suspend", "installation": {"id": 666}}).encode()
+    return body, {"X-GitHub-Delivery": f"eve-{number}"}
 
 
 @pytest.mark.parametrize("rate", ["FORGED_RATE", "INSTALLATION_RATE"])
@@ -282,17 +283,35 @@ def test_what_strangers_have_github_send_keeps_nobody_elses_webhooks_out(
     assert delivery().status == "held"
 
 
-def test_issues_that_strangers_make_in_a_repository_keep_its_other_webhooks_in(
-    acme, code_host, monkeypatch
+def of_issue(code_host, number: int, action: str) -> tuple[bytes, dict[str, str]]:
+    """A webhook about an issue in the organization's repository, and its headers."""
+    issue = {"number": number, "state_reason": "completed", "updated_at": "2026-03-03T12:00:00Z"}
+    payload = {
+        "action": action,
+        "installation": {"id": build.installed(code_host).id},
+        "repository": {"id": integration().repository_id},
+        "issue": issue | {"closed_at": "2026-03-03T12:00:00Z"},
+    }
+    named = {"X-GitHub-Event": "issues", "X-GitHub-Delivery": f"{action}-{number}"}
+    return json.dumps(payload).encode(), named
+
+
+@pytest.mark.parametrize("action", ["edited", "closed"])
+def test_what_strangers_do_to_issues_keeps_no_webhook_about_the_hubs_own_out(
+    acme, code_host, monkeypatch, action
 ):
+    """GitHub does not send it again, and nobody asks about closed issues."""
     monkeypatch.setattr(webhooks, "INSTALLATION_RATE", "2/minute")
-    body = suspension(code_host)
-    labeled = body.replace(b"suspend", b"labeled")
+    call_command("retry_deliveries", "--now")
+    own = delivery().issue_number
 
-    for number in range(4):
-        post(labeled, sign(labeled), **of_a_stranger(number)[1])
+    strangers = [of_issue(code_host, own + 1 + number, action) for number in range(4)]
+    answers = [post(body, sign(body), **named).status_code for body, named in strangers]
+    closed, named = of_issue(code_host, own, "closed")
 
-    assert post(body, sign(body)).status_code == 202
+    assert post(closed, sign(closed), **named).status_code == 202
+    assert answers == [202] * 4
+    assert delivery().issue_state == "closed"
 
 
 def test_who_moves_from_network_to_network_of_a_48_is_limited_too(acme, monkeypatch):

@@ -353,7 +353,7 @@ def test_a_site_without_proof_is_nobodys_until_it_is_proved_again(code_host):
     while_gone = owner_of("https://acme.github.io/docs/x")
     with pytest.raises(NotConfigured, match="uninstalled"):
         claim_site(acme, "https://acme.github.io/docs/")
-    holds.unsuspend(installation)
+    holds.unblock(Integration.objects.get(organization=other))
     site, _ = claim_site(other, "https://acme.github.io/docs/")
 
     assert while_gone is None

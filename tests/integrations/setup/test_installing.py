@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs, urlsplit
 
+import limits
 import pytest
 import requests
 from django.db import connection
@@ -11,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from core.at_once import AtOnce
+from hub.limits import SIGN_INS_ENDED
 from integrations import github_api
 from integrations.delivery import pacing
 from integrations.github_api import asking
@@ -318,6 +320,62 @@ def test_what_a_webhook_told_while_github_was_asked_is_asked_about_soon(alice, a
     come_back(state=begin(alice)["state"], code=code_of(code_host, "alice"))
 
     assert Installation.objects.to_be_asked_about_soon().get().github_id == installation.id
+
+
+def exchanges(code_host) -> int:
+    """How many codes GitHub was asked about."""
+    return [each.path for each in code_host.requests].count("/login/oauth/access_token")
+
+
+def test_bad_codes_of_one_person_soon_ask_github_nothing(alice, code_host, monkeypatch):
+    monkeypatch.setattr(installing, "ENDED_BY_ONE", "2/hour")
+    bob = build.api(build.token(member(build.organization("docs team"), code_host, "bob")))
+    state = begin(alice)["state"]
+
+    bad = [come_back(state=state, code="0123456789") for _ in range(4)]
+    other, _ = come_back(state=begin(bob)["state"], code=code_of(code_host, "bob"))
+
+    assert [status for status, _ in bad] == [400, 400, 429, 429]
+    assert "Too many installations. Try again in " in bad[-1][1]["message"]
+    assert exchanges(code_host) == 3
+    assert other == 200
+
+
+def test_accounts_in_one_network_use_up_no_codes_of_everybody_else(alice, code_host, monkeypatch):
+    """GitHub answers so many an hour for all installations and sign-ins together."""
+    monkeypatch.setattr(installing, "ENDED", "20/hour")
+    states = [
+        begin(build.api(build.token(build.member(build.organization(f"o{n}"), f"eve{n}"))))["state"]
+        for n in range(4)
+    ]
+
+    bad = [
+        Client(REMOTE_ADDR=f"203.0.113.{n}").get(CALLBACK, {"state": state, "code": "bad"})
+        for n, state in enumerate(states)
+    ]
+    status, _ = come_back(state=begin(alice)["state"], code=code_of(code_host, "alice"))
+
+    assert [each.status_code for each in bad] == [400, 400, 429, 429]
+    assert bad[-1].headers["Retry-After"].isdecimal()
+    assert exchanges(code_host) == 3
+    assert status == 200
+
+
+def test_all_installations_together_leave_github_codes_for_sign_ins(code_host, monkeypatch):
+    hourly = [limits.parse(each).amount for each in (installing.ENDED, SIGN_INS_ENDED)]
+    monkeypatch.setattr(installing, "ENDED", "2/hour")
+    states = [
+        begin(build.api(build.token(build.member(build.organization(f"o{n}"), f"eve{n}"))))["state"]
+        for n in range(3)
+    ]
+
+    bad = [
+        Client(REMOTE_ADDR=f"203.0.{n}.1").get(CALLBACK, {"state": state, "code": "bad"})
+        for n, state in enumerate(states)
+    ]
+
+    assert [each.status_code for each in bad] == [400, 400, 429]
+    assert sum(hourly) < 2000
 
 
 def test_a_refusal_uses_nothing_up(alice, code_host):
