@@ -49,7 +49,8 @@ def hide_all(installation: Installation) -> None:
     shown = there.filter(repository_private=False).values_list("repository_id", flat=True)
     some = list(shown[: batches.AT_ONCE + 1])
     chosen = mine.configured().values_list("repository_id", flat=True)
-    hide({*some, *chosen}, installation_id=installation.github_id)
+    known = {each for each in (*some, *chosen) if each is not None}
+    hide(known, installation_id=installation.github_id)
     if len(some) > batches.AT_ONCE:
         Installation.objects.filter(pk=installation.pk).ask_about_soon()
 
