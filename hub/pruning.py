@@ -18,9 +18,10 @@ from django_tasks_db.models import DBTaskResult
 from core import clock
 from core.batches import at_leisure
 from integrations.delivery import operator_holds
-from integrations.models import Alert, Attempt, Delivery, OneTimeState, Webhook
+from integrations.models import Alert, Attempt, Delivery, Installation, OneTimeState, Webhook
 from integrations.models import one_time_state as states
 from integrations.models import webhook as webhooks
+from integrations.setup import leaving
 from orgs.models import Invitation, Notice, Terminal
 from reports.models import Report
 
@@ -165,6 +166,21 @@ def _delete_reports(pks: list[str]) -> int:
     return len(gone)
 
 
+def _installations_in_batches(
+    unused: QuerySet[Installation], bookmark: Bookmark | None
+) -> Iterator[int]:
+    pks = list(unused.values_list("pk", flat=True))
+    for first in range(0, len(pks), BATCH):
+        yield _delete_installations(unused.filter(pk__in=pks[first : first + BATCH]))
+
+
+@transaction.atomic
+def _delete_installations(unused: QuerySet[Installation]) -> int:
+    """Delete those that are still unused, now that their rows are locked: one may be installed just now."""
+    locked = list(unused.select_for_update(skip_locked=True).values_list("pk", flat=True))
+    return unused.filter(pk__in=locked).delete()[0]
+
+
 def _old_tasks_in_batches(tasks: QuerySet[DBTaskResult]) -> Iterator[int]:
     """Delete what is too old of these, which are in the order of their ids; yields also when all are kept.
 
@@ -211,5 +227,6 @@ KINDS = [
     Prunable("tokens", lambda: _older(Token, "expires_at", EXPIRED_TOKENS_KEPT), _in_batches),
     Prunable("terminals", lambda: _older(Terminal, "ends_at", EXPIRED_TOKENS_KEPT), _in_batches),
     Prunable("operators' holds", operator_holds.over, _in_batches),
+    Prunable("installations", leaving.unused_installations, _installations_in_batches),
     Prunable("sessions", _ended_sessions, _in_batches),
 ]

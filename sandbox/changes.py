@@ -43,7 +43,8 @@ class Changes(Announcements):
         """Suspend an installation."""
         with self.changing():
             installation.suspended_at = self.now()
-            self.announce("installation", "suspend", installation=installation)
+            shown = self._brief(*self.repositories_of(installation))
+            self.announce("installation", "suspend", installation=installation, repositories=shown)
 
     def unsuspend(self, installation: Installation) -> None:
         """End the suspension of an installation."""
@@ -54,9 +55,10 @@ class Changes(Announcements):
     def uninstall(self, installation: Installation) -> None:
         """Remove an installation; its tokens stop working."""
         with self.changing():
+            shown = self._brief(*self.repositories_of(installation))
             del self.installations[installation.id]
             self.tokens.revoke(installation)
-            self.announce("installation", "deleted", installation=installation)
+            self.announce("installation", "deleted", installation=installation, repositories=shown)
 
     def add_to_installation(self, installation: Installation, repository: AnyRepository) -> None:
         """Give an installation access to a repository."""

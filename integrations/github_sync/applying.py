@@ -7,6 +7,7 @@ from core import clock
 from integrations.delivery import holds, issue_states
 from integrations.delivery.issue_states import IssueNews
 from integrations.github_api import InstallationFacts, RepositoryFacts
+from integrations.github_sync import visibility
 from integrations.models import Alert, Delivery, Installation, Integration
 from integrations.ownership import site_claims
 from orgs.models.domain import GRACE
@@ -20,7 +21,9 @@ def apply_installation(installation: Installation, facts: InstallationFacts | No
         mark_uninstalled(installation)
     elif facts.is_suspended and not installation.suspended_at:
         mark_suspended(installation)
-    elif installation.suspended_at and not facts.is_suspended:
+    elif facts.is_suspended:
+        visibility.hide_all(installation)  # what was left
+    elif installation.suspended_at:
         holds.unsuspend(installation)
 
 
@@ -39,6 +42,7 @@ def mark_suspended(installation: Installation) -> None:
     """The app was suspended on the account."""
     problem = f"The app was suspended on {installation.account}. Unsuspend it on GitHub to resume."
     holds.suspend(installation, problem)
+    visibility.hide_all(installation)
 
 
 def mark_uninstalled(installation: Installation) -> None:
@@ -46,10 +50,18 @@ def mark_uninstalled(installation: Installation) -> None:
     holds.suspend(installation, installation.uninstalled, for_good=True)
     for integration in Integration.objects.filter(installation=installation):
         site_claims.lapse_unpublished(integration.organization)
+    visibility.hide_all(installation)
 
 
-def apply_repository(integration: Integration, facts: RepositoryFacts) -> bool:
-    """Apply what GitHub says about the repository; returns whether it may receive issues."""
+def apply_repository(
+    integration: Integration, facts: RepositoryFacts, *, is_late: bool = False
+) -> bool:
+    """Apply what GitHub says about the repository; returns whether it may receive issues.
+
+    What may come late is not believed that the repository is public.
+    """
+    if facts.is_private or not is_late:
+        integration.note_visibility(private=facts.is_private)
     _follow(integration, facts)
     name = facts.full_name
     if facts.owner.lower() != integration.installation.account.lower():
@@ -65,19 +77,17 @@ def apply_repository(integration: Integration, facts: RepositoryFacts) -> bool:
 
 
 def mark_out_of_reach(integration: Integration) -> None:
-    """The repository was deleted, or the installation can no longer access it."""
-    _block(
+    """The repository was deleted, or the installation can no longer access it. `visibility.hide` does the rest."""
+    _lose(
         integration,
         f"The app's installation on {integration.installation.account} can't see "
         f"{integration.repository}. Give it access on GitHub, or choose another repository.",
     )
-    site_claims.lapse_unpublished(integration.organization)
 
 
 def mark_repository_deleted(integration: Integration) -> None:
-    """The repository was deleted."""
-    _block(integration, f"{integration.repository} was deleted. Choose another repository.")
-    site_claims.lapse_unpublished(integration.organization)
+    """The repository was deleted. `visibility.hide` does the rest."""
+    _lose(integration, f"{integration.repository} was deleted. Choose another repository.")
 
 
 def mark_taking_issues(integration: Integration) -> None:
@@ -122,11 +132,9 @@ def apply_issue_state(repository_id: int, number: int, news: IssueNews) -> None:
 def _follow(integration: Integration, facts: RepositoryFacts) -> None:
     was = integration.repository
     integration.repo_owner, integration.repo_name = facts.owner, facts.name
-    integration.note_visibility(private=facts.is_private)
     integration.has_pages = facts.has_pages
-    integration.save(
-        update_fields=["repo_owner", "repo_name", "repository_private", "alerts", "has_pages"]
-    )
+    visible = ["repository_private", "was_public", "alerts"]
+    integration.save(update_fields=["repo_owner", "repo_name", *visible, "has_pages"])
     site_claims.follow(integration.organization, facts.id, facts.full_name)
     if facts.full_name != was or not facts.has_pages:
         site_claims.lapse_unpublished(integration.organization, facts)
@@ -135,3 +143,9 @@ def _follow(integration: Integration, facts: RepositoryFacts) -> None:
 def _block(integration: Integration, problem: str) -> None:
     if integration.problem != problem:
         holds.block(integration, problem)
+
+
+def _lose(integration: Integration, problem: str) -> None:
+    _block(integration, problem)
+    Integration.objects.filter(pk=integration.pk).count_as_private()
+    site_claims.lapse_unpublished(integration.organization)

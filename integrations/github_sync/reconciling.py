@@ -124,6 +124,7 @@ def _reconcile_repository(
             integration.installation.ask_about_soon()  # as above
         elif reached is None:
             applying.mark_out_of_reach(now)
+            visibility.hide([asked_about], installation_id=integration.installation.github_id)
         else:
             _follow(now, reached.repository, may_write=may_write)
     return reached

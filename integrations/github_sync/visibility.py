@@ -1,41 +1,76 @@
 """Whether everybody may read a repository: receipts show links to issues in public ones only.
 
 Each delivery says so for itself, since its integration may have moved on. Of many, the first are changed
-at once, and the others by `maintain`.
+at once, and the others by `maintain`. What GitHub cannot be asked about is not public.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from django.db import transaction
 
 from core import batches
 from integrations.github_api import RepositoryFacts
-from integrations.models import Delivery, Integration, Visibility
-from integrations.models.delivery import DELIVERED
+from integrations.models import Delivery, Installation, Integration, Visibility
+from integrations.models.delivery import DELIVERED, DeliveryQuerySet
 
 UNSENT = [each for each in Delivery.Status if each not in DELIVERED]
 REPOSITORIES = 100  # that one round goes on with
 
 
-@transaction.atomic
 def apply(repository: RepositoryFacts, *, installation_id: int) -> None:
     """Apply whether the repository is public; `installation_id` is GitHub's.
 
     Deliveries that have started through it, without an issue yet, are updated too.
     """
-    now = Visibility(
-        repository_id=repository.id,
-        is_private=repository.is_private,
-        installation_id=installation_id,
-    )
-    before = Visibility.objects.filter(repository_id=repository.id)
+    _apply({repository.id}, is_private=repository.is_private, installation_id=installation_id)
+
+
+def hide(repository_ids: Collection[int], *, installation_id: int) -> None:
+    """The same for repositories that the installation cannot access any more: they count as private.
+
+    Not for those that are public as another installation sees them.
+    """
+    elsewhere = Integration.objects.exclude(installation__github_id=installation_id)
+    public = elsewhere.filter(repository_id__in=repository_ids, repository_private=False)
+    hidden = {*repository_ids} - {*public.values_list("repository_id", flat=True)}
+    if hidden:
+        _apply(hidden, is_private=True, installation_id=installation_id)
+
+
+@transaction.atomic
+def hide_all(installation: Installation) -> None:
+    """The same for all repositories of an installation that can access none any more, also those that were left.
+
+    If that may not be all of them, it is asked about soon, and then called again.
+    """
+    mine = Integration.objects.filter(installation=installation).lock()
+    mine.count_as_private()
+    there = Delivery.objects.filter(integration__in=mine, repository_id__isnull=False)
+    shown = there.filter(repository_private=False).values_list("repository_id", flat=True)
+    some = list(shown[: batches.AT_ONCE + 1])
+    chosen = mine.configured().values_list("repository_id", flat=True)
+    known = {each for each in (*some, *chosen) if each is not None}
+    hide(known, installation_id=installation.github_id)
+    if len(some) > batches.AT_ONCE:
+        Installation.objects.filter(pk=installation.pk).ask_about_soon()
+
+
+@transaction.atomic
+def _apply(repository_ids: Collection[int], *, is_private: bool, installation_id: int) -> None:
+    now = [
+        Visibility(repository_id=each, is_private=is_private, installation_id=installation_id)
+        for each in sorted(repository_ids)
+    ]
+    before = Visibility.objects.filter(repository_id__in=repository_ids).order_by("repository_id")
     list(before.select_for_update())  # what is just being changed is over then
     left = _left(now)
     sum(_shown(now, some) for some in batches.of(left[: batches.AT_ONCE]))
     if len(left) > batches.AT_ONCE:
-        before.update_or_create(
-            repository_id=now.repository_id,
-            defaults={"is_private": now.is_private, "installation_id": installation_id},
+        Visibility.objects.bulk_create(
+            now,
+            update_conflicts=True,
+            unique_fields=["repository_id"],
+            update_fields=["is_private", "installation_id"],
         )
     else:
         before.delete()
@@ -55,36 +90,42 @@ def _finished() -> Iterator[int]:
 
 def _a_few(heard: Visibility) -> Iterator[int]:
     """Change `AT_ONCE` of its deliveries. Each batch asks anew what GitHub has said last."""
-    left = _left(heard)
+    left = _left([heard])
     for some in batches.of(left[: batches.AT_ONCE]):
         with transaction.atomic():
             now = Visibility.objects.select_for_update().filter(pk=heard.pk).first()
-            changed = _shown(now, some) if now else 0
+            changed = _shown([now], some) if now else 0
         yield changed
     with transaction.atomic():
         now = Visibility.objects.select_for_update().filter(pk=heard.pk).first()
-        if now and not _left(now):
+        if now and not _left([now]):
             now.delete()
 
 
-def _left(now: Visibility) -> list[int]:
-    """Deliveries that say otherwise, in the order of locking: `AT_ONCE`, and one more if there are more."""
-    known = Delivery.objects.filter(repository_id=now.repository_id)
-    others = known.exclude(repository_private=_is_private(now))
-    there = Integration.objects.filter(installation__github_id=now.installation_id)
+def _left(now: Sequence[Visibility]) -> list[int]:
+    """Deliveries that say otherwise, in the order of locking: `AT_ONCE`, and one more if there are more.
+
+    Of several repositories the same is true.
+    """
+    others = _deliveries(now).exclude(repository_private=_is_private(now[0]))
+    there = Integration.objects.filter(installation__github_id=now[0].installation_id)
     sent = others.filter(issue_number__isnull=False)  # each by an index, and so not in one
     begun = others.filter(integration__in=there, status__in=UNSENT)
     first = (some.values_list("pk", flat=True)[: batches.AT_ONCE + 1] for some in (sent, begun))
     return [pk for pks in first for pk in sorted(pks)][: batches.AT_ONCE + 1]
 
 
-def _shown(now: Visibility, pks: Sequence[int]) -> int:
+def _shown(now: Sequence[Visibility], pks: Sequence[int]) -> int:
     """Show or hide the issues of these deliveries; returns how many there are."""
-    there = Delivery.objects.filter(pk__in=pks, repository_id=now.repository_id)
-    return there.lock().update(repository_private=_is_private(now))
+    there = _deliveries(now).filter(pk__in=pks)
+    return there.lock().update(repository_private=_is_private(now[0]))
+
+
+def _deliveries(now: Sequence[Visibility]) -> DeliveryQuerySet:
+    return Delivery.objects.filter(repository_id__in=[each.repository_id for each in now])
 
 
 def _is_private(now: Visibility) -> bool:
     """Whether it is private: the integration may have heard of it since."""
     private = Integration.objects.filter(repository_id=now.repository_id, repository_private=True)
-    return now.is_private or private.exists()
+    return now.is_private or private.filter(was_public=False).exists()

@@ -43,6 +43,14 @@ def name(payload: Any, *path: str) -> str:
     raise another_shape(*path)
 
 
+def repositories(payload: Payload, key: str) -> dict[int, Payload]:
+    """The repositories that it lists at `key`, by their ids. Raises `NotAWebhook`."""
+    listed = payload.get(key)
+    if not isinstance(listed, list):
+        raise another_shape(key)
+    return {number(each, "id"): each for each in listed}
+
+
 def repository(payload: Payload) -> RepositoryFacts:
     """The repository of the webhook. Raises `NotAWebhook`."""
     number(payload, "repository", "id")

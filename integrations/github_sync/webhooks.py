@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import cast
 
 from django.conf import settings
@@ -21,7 +21,6 @@ from core import client_address, connections, rates
 from core.cors import OneOrigin
 from core.errors import ApiError
 from integrations.delivery import holds
-from integrations.github_api import RepositoryFacts
 from integrations.github_sync import applying, visibility, webhook_payload
 from integrations.github_sync.webhook_payload import NotAWebhook, Payload
 from integrations.models import Delivery, Installation, Integration, News, Webhook
@@ -155,6 +154,26 @@ def _of_installation(act: Callable[[Installation], None]) -> Action:
     return do
 
 
+def _away(act: Callable[[Installation], None]) -> Action:
+    """`act` on the installation of the webhook, and hide what is in the repositories that it lists.
+
+    An organization that has left the account may have issues there.
+    """
+
+    def do(payload: Payload) -> None:
+        _of_installation(act)(payload)
+        if payload.get("repositories") is not None:  # not every webhook lists them
+            _hide(webhook_payload.repositories(payload, "repositories"), payload)
+
+    return do
+
+
+def _hide(repository_ids: Collection[int], payload: Payload) -> None:
+    """The installation of the webhook can no longer access these: what is there counts as private."""
+    number = webhook_payload.number(payload, "installation", "id")
+    visibility.hide(repository_ids, installation_id=number)
+
+
 def _integrations(*repository_ids: int) -> IntegrationQuerySet:
     """Those that send their issues there, locked in the order of their ids."""
     mine = Integration.objects.filter(repository_id__in=repository_ids).order_by("pk")
@@ -164,11 +183,7 @@ def _integrations(*repository_ids: int) -> IntegrationQuerySet:
 
 def _selected(payload: Payload) -> dict[int, Payload]:
     """The repositories that were added to the installation, or removed from it, by their ids."""
-    changed = f"repositories_{payload['action']}"
-    repositories = payload.get(changed)
-    if not isinstance(repositories, list):
-        raise webhook_payload.another_shape(changed)
-    return {webhook_payload.number(each, "id"): each for each in repositories}
+    return webhook_payload.repositories(payload, f"repositories_{payload['action']}")
 
 
 def _of_selection(act: Callable[[Integration, Payload], object]) -> Action:
@@ -196,9 +211,21 @@ def _added(integration: Integration, repository: Payload) -> None:
     applying.mark_in_reach(integration)
 
 
-def _removed(integration: Integration, repository: Payload) -> None:
+def _removed(payload: Payload) -> None:
+    """Also of repositories that were left, whose issues are hidden."""
+    _of_selection(_out_of_reach)(payload)
+    _hide(_selected(payload), payload)
+
+
+def _out_of_reach(integration: Integration, repository: Payload) -> None:
     applying.mark_out_of_reach(integration)
     integration.installation.ask_about_soon()
+
+
+def _unsuspended(installation: Installation) -> None:
+    """Its repositories count as private until GitHub says what they are."""
+    holds.unsuspend(installation)
+    Installation.objects.filter(pk=installation.pk).ask_about_soon()
 
 
 def _account_renamed(payload: Payload) -> None:
@@ -226,7 +253,7 @@ def _follow(payload: Payload) -> list[Integration]:
     facts = webhook_payload.repository(payload)
     installation_id = webhook_payload.number(payload, "installation", "id")
     concerned = list(_integrations(facts.id))
-    usable = [each for each in concerned if applying.apply_repository(each, _sure(facts, each))]
+    usable = [each for each in concerned if applying.apply_repository(each, facts, is_late=True)]
     if facts.is_private or not concerned:
         visibility.apply(facts, installation_id=installation_id)
     through = {each.installation_id for each in concerned}
@@ -234,14 +261,11 @@ def _follow(payload: Payload) -> list[Integration]:
     return usable
 
 
-def _sure(facts: RepositoryFacts, integration: Integration) -> RepositoryFacts:
-    """The same, but private if it was."""
-    return facts._replace(is_private=facts.is_private or integration.repository_private)
-
-
 def _deleted(payload: Payload) -> None:
-    for integration in _integrations(webhook_payload.number(payload, "repository", "id")):
+    repository_id = webhook_payload.number(payload, "repository", "id")
+    for integration in _integrations(repository_id):
         applying.mark_repository_deleted(integration)
+    _hide([repository_id], payload)
 
 
 def _issue(state: Delivery.IssueState) -> Action:
@@ -253,11 +277,11 @@ def _issue(state: Delivery.IssueState) -> Action:
 
 
 ACTIONS: dict[tuple[str, str], Action] = {
-    ("installation", "deleted"): _of_installation(applying.mark_uninstalled),
-    ("installation", "suspend"): _of_installation(applying.mark_suspended),
-    ("installation", "unsuspend"): _of_installation(holds.unsuspend),
+    ("installation", "deleted"): _away(applying.mark_uninstalled),
+    ("installation", "suspend"): _away(applying.mark_suspended),
+    ("installation", "unsuspend"): _of_installation(_unsuspended),
     ("installation_repositories", "added"): _of_selection(_added),
-    ("installation_repositories", "removed"): _of_selection(_removed),
+    ("installation_repositories", "removed"): _removed,
     ("installation_target", "renamed"): _account_renamed,
     ("repository", "renamed"): _changed,
     ("repository", "transferred"): _changed,

@@ -162,6 +162,10 @@ class IntegrationQuerySet(models.QuerySet["Integration"]):
         list(locked.values_list("pk"))
         return self
 
+    def count_as_private(self) -> None:
+        """GitHub cannot be asked about their repositories: a public one counts as private until it can."""
+        self.filter(repository_private=False).update(repository_private=True, was_public=True)
+
     def configured(self) -> Self:
         """Those with a repository."""
         return self.filter(repository_id__isnull=False)
@@ -233,6 +237,11 @@ class Integration(models.Model):
     repo_owner = models.CharField(max_length=255, blank=True)
     repo_name = models.CharField(max_length=255, blank=True)
     repository_private = models.BooleanField(default=True)
+    was_public = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether it counts as private only because GitHub cannot be asked whether it is public still.",
+    )
     has_pages = models.BooleanField(
         default=True,
         db_default=True,
@@ -361,14 +370,15 @@ class Integration(models.Model):
 
     @property
     def wants_alerts(self) -> bool:
-        """Whether bad news is told by issues, or would be by default: not where everybody reads them."""
-        return self.repository_private if self.alerts is None else self.alerts
+        """Whether bad news is told by issues, or would be by default: not where everybody may read them."""
+        is_private = self.repository_private and not self.was_public
+        return is_private if self.alerts is None else self.alerts
 
     def note_visibility(self, *, private: bool) -> None:
         """Whether everybody may read the repository: if that is new, nobody was asked. Not saved."""
-        if self.repository_private and not private:
+        if self.repository_private and not (private or self.was_public):
             self.alerts = None
-        self.repository_private = private
+        self.repository_private, self.was_public = private, False
 
     @property
     def stop(self) -> tuple[str, str]:

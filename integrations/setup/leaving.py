@@ -1,14 +1,23 @@
-"""Deletes the integration of an organization that is deleted, and what it has."""
+"""Deletes the integration of an organization that is deleted, and what it has; tells installations nobody needs."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Concat
 
-from core import batches
+from core import batches, clock
 from integrations.delivery import pacing
-from integrations.models import Alert, Comment, Delivery, Integration, Verdict
+from integrations.models import (
+    Alert,
+    Comment,
+    Delivery,
+    Installation,
+    Integration,
+    PastTry,
+    Verdict,
+)
 from integrations.models.delivery import DeliveryQuerySet
 from orgs.models import Organization
 
@@ -38,3 +47,15 @@ def _deleted(rows: QuerySet[Any]) -> int:
     if rows.model is not Verdict:
         pacing.keep_tries(rows)
     return rows.delete()[0]
+
+
+def unused_installations() -> QuerySet[Installation]:
+    """Those that no organization has, whose pace and limits are over, and that reach no issue of who has moved on."""
+    has = Integration.objects.filter(installation=OuterRef("pk"))
+    tried = PastTry.objects.filter(installation=OuterRef("pk"))
+    name = Concat(OuterRef("account"), Value("/"))  # as `Integration.installation_of` finds it
+    there = {"integration__moved_at__isnull": False, "repository__istartswith": name}
+    is_needed = Exists(Delivery.objects.filter(**there)) | Exists(Alert.objects.filter(**there))
+    limited = Q(limited_until__gt=clock.now()) | Q(left_alone_until__gt=clock.now())
+    unused = Installation.objects.filter(~Exists(has), ~Exists(tried)).exclude(limited)
+    return unused.filter(Q(suspended_at__isnull=False) | ~is_needed)

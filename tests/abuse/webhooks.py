@@ -138,6 +138,36 @@ def a_repository_that_becomes_private_while_github_answers(world: World) -> str:
     return stands_if(saved == 409 and shown == [2, 0], f"saving {saved}; shown {shown}")
 
 
+@attack(STRANGER, "read where an issue of a private repository is, and its title")
+def a_repository_that_becomes_private_out_of_sight(world: World) -> str:
+    """The app is suspended, loses it, or is uninstalled; then it becomes private, and GitHub tells nobody."""
+    world.acme()
+    Integration.objects.update(repository_private=False, shows_known=True)
+    connection.close()
+    installation, figures = build.installed(world.host), []
+    with world.hub() as hub:
+        sent = hub.post(build.report()).json()["id"]
+        wait_until(lambda: Delivery.objects.filter(report=sent, status="sent").exists())
+        world.host.app.webhook_url = f"{hub.url}/v1/webhooks/github"
+        leave: dict[str, Callable[[], object]] = {
+            "suspended": lambda: world.host.suspend(installation),
+            "taken out": lambda: world.host.remove_from_installation(installation, "acme/docs"),
+            "uninstalled": lambda: world.host.uninstall(installation),
+        }
+        for how, act in leave.items():
+            for model in (Integration, Delivery):  # as if GitHub had called it public
+                model.objects.update(repository_private=False)
+            connection.close()
+            before = _shown(hub, sent)
+            act()
+            world.host.set_private("acme/docs", True)
+            figures.append((how, before, _shown(hub, sent)))
+            world.host.set_private("acme/docs", False)
+    connection.close()
+    stands = all((before, after) == (2, 0) for _, before, after in figures)
+    return stands_if(stands, "; ".join(f"{how}: shown [{a}, {b}]" for how, a, b in figures))
+
+
 def _shown(hub: Shipped, report_id: str) -> int:
     """What a stranger is shown of an issue: its address on the receipt, its title among the known problems."""
     receipt = requests.get(f"{hub.url}/v1/reports/{report_id}", timeout=60).json()

@@ -1,19 +1,30 @@
 """What nobody needs any more is forgotten, and nothing else."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 from allauth.idp.oidc.models import Token
 from django.contrib.sessions.models import Session
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from hub import pruning
 from hub.maintenance import JOBS
-from integrations.models import Alert, Attempt, Delivery, OneTimeState, Webhook
+from integrations.delivery import pacing
+from integrations.models import (
+    Alert,
+    Attempt,
+    Delivery,
+    Installation,
+    Integration,
+    OneTimeState,
+    Webhook,
+)
 from orgs.models import Invitation, Membership, Notice
+from orgs.people import leaving
 from reports.models import Account, Report
 from tests import build
 from tests.hub.test_commands import run
@@ -151,6 +162,77 @@ def test_an_alert_goes_a_year_after_its_cause(code_host, columns, is_kept):
     assert pruning.prune() == ({} if is_kept else {"alerts": 1})
 
     assert Alert.objects.exists() == is_kept
+
+
+def test_the_login_of_an_installation_goes_with_its_last_organization_once_its_pace_is_over(
+    code_host, clock
+):
+    alice = build.member(build.acme(code_host))
+    build.send(Client())
+    in_use = pruning.prune()["installations"]
+    leaving.leave(alice, "acme")
+    leaving.delete_left()
+    counted = pruning.prune()["installations"]
+
+    clock.advance(days=3)
+    pacing.forget_sources()
+    over = pruning.prune()["installations"]
+
+    assert (in_use, counted, over) == (0, 0, 1)
+    assert not Installation.objects.exists()
+
+
+SOON = timezone.now() + timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "is_kept"),
+    [
+        ({}, False),
+        ({"limited_until": SOON}, True),
+        ({"left_alone_until": SOON}, True),
+        ({"limited_until": LONG_AGO, "left_alone_until": LONG_AGO}, False),
+        ({"account": "Acme"}, True),  # whose issues it reaches, after the organization has moved
+        ({"account": "ac"}, False),
+        ({"account": "acme", "suspended_at": LONG_AGO}, False),
+    ],
+)
+@pytest.mark.parametrize("of", [Delivery, Alert])
+def test_an_installation_that_nobody_has_is_kept_while_it_counts_or_reaches_an_issue(
+    code_host, columns, is_kept, of
+):
+    """The limit is the attack: to delete the organization, and to begin anew."""
+    mine = build.integration(build.organization(), code_host)
+    Integration.objects.update(moved_at=LONG_AGO)
+    if of is Delivery:
+        [report] = received()
+        issue = {"issue_number": 1, "repository_id": 1, "repository": "acme/docs"}
+        Delivery.objects.create(report=report, integration=mine, status="sent", **issue)
+    else:
+        Alert.objects.create(integration=mine, repository="acme/docs", since=timezone.now())
+    Installation.objects.create(**{"github_id": 4711, "account": "initech"} | columns)
+
+    pruning.prune()
+
+    assert Installation.objects.filter(github_id=4711).exists() == is_kept
+    assert Installation.objects.filter(pk=mine.installation_id).exists()
+
+
+@pytest.mark.postgresql
+def test_an_installation_that_somebody_installs_just_now_is_kept():
+    there = Installation.objects.create(github_id=4711, account="acme")
+
+    with ThreadPoolExecutor(1) as pool, transaction.atomic():
+        Installation.objects.select_for_update(no_key=True).get()
+        pool.submit(prune_and_close).result()
+        Integration.objects.create(organization=build.organization(), installation=there)
+
+    assert Installation.objects.exists()
+
+
+def prune_and_close() -> None:
+    pruning.prune()
+    connection.close()
 
 
 def test_the_latest_notices_of_each_organization_are_kept(monkeypatch):

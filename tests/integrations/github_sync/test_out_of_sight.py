@@ -1,0 +1,335 @@
+"""A repository that GitHub cannot be asked about: it may be private by now, and nobody tells the Hub."""
+
+from importlib import import_module
+
+import pytest
+from django.apps import apps
+from django.test import Client
+from django.utils import timezone
+
+from core import batches
+from integrations.github_api import RepositoryFacts
+from integrations.github_sync import reconciling, visibility
+from integrations.models import Delivery, Installation, Integration, Visibility
+from integrations.setup import configuration
+from orgs import repository_pages
+from orgs.models import Site
+from reports.models import Report
+from tests import build
+from tests.integrations.world import delivery, integration
+from tests.plans import plans_of
+from tests.waiting import free_while_it_waits
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PAGE = "https://docs.acme.com/install"
+HIDE_WHAT_WAS_LEFT = import_module("integrations.migrations.0028_out_of_sight").hide_what_was_left
+
+
+@pytest.fixture(autouse=True)
+def issue(code_host, live_server) -> None:
+    """An issue in acme/docs, which is public; GitHub's webhooks arrive."""
+    acme = build.acme(code_host)
+    build.member(acme, github_id=code_host.account("alice").id)
+    code_host.grant("alice", "acme/docs", "admin")
+    Integration.objects.update(shows_known=True)
+    code_host.app.webhook_url = f"{live_server.url}/v1/webhooks/github"
+    build.send(Client(), build.report(PAGE))
+
+
+def shown(page: str = PAGE) -> tuple:
+    """What strangers are told of the issue: its address, its state, its title."""
+    receipt = Client().get(f"/v1/reports/{delivery().report_id}").json()
+    known = Client().get("/v1/pages", {"url": page}).json()
+    titles = [each["title"] for each in known.get("problems", [])]
+    return receipt["issue_url"], receipt["issue_state"], titles
+
+
+NOTHING = (None, None, [])
+
+
+def suspend(code_host):
+    code_host.suspend(build.installed(code_host))
+
+
+def uninstall(code_host):
+    code_host.uninstall(build.installed(code_host))
+
+
+def take_out(code_host):
+    code_host.remove_from_installation(build.installed(code_host), "acme/docs")
+
+
+def delete(code_host):
+    code_host.delete_repository("acme/docs")
+
+
+def move_on(code_host):
+    """To another repository of the account."""
+    manual = code_host.add_repository("acme", "manual")
+    Integration.objects.update(repository_id=manual.id, repo_name="manual")
+
+
+def move_on_and_take_out(code_host):
+    move_on(code_host)
+    take_out(code_host)
+
+
+def move_on_and_suspend(code_host):
+    move_on(code_host)
+    suspend(code_host)
+
+
+def change_account_and_uninstall(code_host):
+    code_host.add_organization("initech")
+    code_host.add_repository("initech", "docs")
+    there = code_host.add_installation("initech")
+    new = Installation.objects.create(github_id=there.id, account="initech")
+    configuration.leave_repository(integration(), "")
+    Integration.objects.update(installation=new)
+    uninstall(code_host)
+
+
+WAYS = [
+    suspend,
+    uninstall,
+    take_out,
+    delete,
+    move_on_and_take_out,
+    move_on_and_suspend,
+    change_account_and_uninstall,
+]
+
+
+@pytest.mark.parametrize("away", WAYS)
+def test_what_the_app_cannot_see_is_not_shown(code_host, away):
+    before = shown()
+
+    away(code_host)
+
+    assert before[:2] == (delivery().issue_url, "open")
+    assert len(before[2]) == 1
+    assert shown() == NOTHING
+
+
+@pytest.mark.parametrize("away", WAYS)
+def test_a_repeat_about_a_file_is_told_nothing_either(code_host, away):
+    host = repository_pages.code_host_at(code_host.url).host
+    build.site(integration().organization, host, "/acme/docs/")
+    Site.objects.update(repository_id=integration().repository_id)
+    page = f"{code_host.url}/acme/docs/blob/HEAD/a.md"
+    Delivery.objects.all().delete()
+    Report.objects.all().delete()
+    build.send(Client(), build.report(page))
+    before = build.send(Client(), build.report(page)).json()
+
+    away(code_host)
+    now = build.send(Client(), build.report(page)).json()
+
+    assert (before["claimed"], before["issue_url"]) == (True, delivery().issue_url)
+    assert (now["claimed"], now["issue_url"], now["known_issue"]) == (False, None, None)
+    assert shown(page) == NOTHING
+
+
+def come_back(code_host, away) -> None:
+    if away is suspend:
+        code_host.unsuspend(build.installed(code_host))
+    else:
+        code_host.add_to_installation(build.installed(code_host), "acme/docs")
+
+
+@pytest.mark.parametrize("away", [suspend, take_out])
+@pytest.mark.parametrize("private", [True, False])
+def test_the_first_answer_shows_it_if_it_is_public(code_host, away, private):
+    reconciling.reconcile_due()
+    before = shown()
+    away(code_host)
+    code_host.set_private("acme/docs", private)
+
+    come_back(code_host, away)
+    unasked = shown()
+    reconciling.reconcile_due()
+
+    assert unasked == NOTHING != before
+    assert shown() == (NOTHING if private else before)
+    assert (integration().repository_private, integration().was_public) == (private, False)
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_whether_bad_news_is_told_stays_as_it_was_chosen(code_host, private):
+    """Where the repository was private, and is public now, that was chosen for fewer readers."""
+    code_host.set_private("acme/docs", private)
+    reconciling.reconcile_due()
+    Integration.objects.update(alerts=True)
+    suspend(code_host)
+    code_host.set_private("acme/docs", False)
+
+    come_back(code_host, suspend)
+    reconciling.reconcile_due()
+
+    assert integration().alerts is (None if private else True)
+
+
+def test_where_nobody_chose_it_bad_news_is_told_as_little_as_in_a_public_one(code_host):
+    take_out(code_host)
+
+    assert (integration().repository_private, integration().wants_alerts) == (True, False)
+
+
+@pytest.mark.parametrize("away", [suspend, uninstall, take_out])
+def test_what_no_webhook_has_told_is_hidden_by_the_next_round(code_host, away):
+    code_host.app.webhook_url = ""
+    away(code_host)
+
+    reconciling.reconcile_due()
+
+    assert shown() == NOTHING
+
+
+@pytest.mark.parametrize("away", [suspend, uninstall, take_out, move_on_and_suspend])
+def test_what_was_out_of_sight_before_the_upgrade_is_hidden_by_the_next_round(code_host, away):
+    away(code_host)
+    Integration.objects.update(repository_private=False, was_public=False)
+    Delivery.objects.update(repository_private=False)
+    Installation.objects.update(asked_about_at=None)
+    before = shown()
+
+    reconciling.reconcile_due()
+
+    assert before != NOTHING
+    assert shown() == NOTHING
+
+
+@pytest.mark.parametrize("move", [move_on, lambda code_host: None])
+def test_what_was_left_before_the_upgrade_is_hidden_by_it(code_host, move):
+    move(code_host)
+    before = shown()
+
+    HIDE_WHAT_WAS_LEFT(apps, None)
+    visibility.finish()
+
+    assert shown() == (NOTHING if move is move_on else before)
+    assert not Visibility.objects.exists()
+
+
+def test_a_round_without_news_shows_and_hides_nothing(code_host):
+    reconciling.reconcile_due()
+    before = shown()
+
+    for _ in range(2):
+        Installation.objects.update(asked_about_at=None)
+        reconciling.reconcile_due()
+
+    assert shown() == before != NOTHING
+
+
+def another_installation(*, private: bool) -> Integration:
+    """That of another organization, which has the same repository."""
+    there = Installation.objects.create(github_id=4711, account="acme")
+    mine = integration()
+    mine.pk, mine.organization, mine.installation = None, build.organization("initech"), there
+    mine.repository_private = private
+    mine.save(force_insert=True)
+    return mine
+
+
+def test_what_another_installation_sees_to_be_public_is_shown(code_host):
+    before = shown()
+    another_installation(private=False)
+
+    take_out(code_host)
+
+    assert shown() == before != NOTHING
+
+
+def test_who_is_cut_off_does_not_keep_it_hidden(code_host):
+    before = shown()
+    take_out(code_host)
+    number = another_installation(private=False).repository_id
+    facts = RepositoryFacts(number, "acme", "docs", False, has_issues=True, is_archived=False)
+
+    visibility.apply(facts, installation_id=4711)
+
+    assert shown() == before
+
+
+MANY = 9  # issues, in as many repositories
+
+
+@pytest.fixture
+def many(code_host, monkeypatch) -> Installation:
+    """Issues in repositories that were left; four are changed at once."""
+    monkeypatch.setattr(batches, "AT_ONCE", 4)
+    monkeypatch.setattr(batches, "BATCH", 2)
+    now, mine = timezone.now(), integration()
+    for number in range(1, MANY + 1):
+        report = Report.objects.create(
+            doc_url=PAGE, canonical_url=PAGE, received_at=now, last_received_at=now
+        )
+        Delivery.objects.create(
+            report=report,
+            integration=mine,
+            status="sent",
+            issue_number=1,
+            repository_id=9000 + number,
+            repository=f"acme/{number}",
+            repository_private=False,
+        )
+    return mine.installation
+
+
+def public() -> int:
+    return Delivery.objects.filter(repository_private=False).count()
+
+
+def test_of_many_the_first_are_hidden_at_once_and_the_others_by_and_by(code_host, many):
+    before = public()
+
+    suspend(code_host)
+    at_once, known = public(), Visibility.objects.count()
+    for _ in range(3):
+        reconciling.reconcile_due()
+        visibility.finish()
+    reconciling.reconcile_due()
+
+    assert (before, at_once) == (MANY + 1, MANY + 1 - 4)
+    assert known
+    assert (public(), Visibility.objects.count()) == (0, 0)
+    assert Installation.objects.get().asked_about_at  # it is not asked for ever
+
+
+def test_of_many_that_are_taken_out_none_is_forgotten(many):
+    left = {*Delivery.objects.values_list("repository_id", flat=True)}
+
+    visibility.hide(left, installation_id=many.github_id)
+    at_once = public()
+    visibility.finish()
+
+    assert (at_once, public(), Visibility.objects.count()) == (MANY + 1 - 4, 0, 0)
+
+
+def test_no_look_at_all_deliveries_is_needed_for_it(many):
+    plans = plans_of(lambda: visibility.hide_all(many))
+
+    assert plans
+    assert not [
+        each for each in plans if "SCAN integrations_delivery" in each or "Seq Scan" in each
+    ]
+
+
+@pytest.mark.postgresql
+def test_deliveries_to_several_repositories_are_locked_in_the_order_of_their_ids(many, monkeypatch):
+    monkeypatch.setattr(batches, "AT_ONCE", 100)
+    monkeypatch.setattr(batches, "BATCH", 100)
+    first, *others = Delivery.objects.order_by("pk").values_list("pk", flat=True)
+    for number, pk in enumerate(others):
+        Delivery.objects.filter(pk=pk).update(repository_id=9000 - number)  # the index is of these
+
+    free = free_while_it_waits(
+        lambda: visibility.hide_all(many),
+        Delivery.objects.filter(pk=first),
+        Delivery.objects.filter(pk__in=others),
+    )
+
+    assert free == {*others}
+    assert public() == 0
