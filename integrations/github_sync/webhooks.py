@@ -140,7 +140,7 @@ def _json(body: bytes) -> Payload | None:
 
 
 def _of_installation(act: Callable[[Installation], None]) -> Action:
-    """`act` on the installation of the webhook, if an organization has it, which GitHub is asked about soon.
+    """`act` on the installation of the webhook, if an organization has it; GitHub is asked about it soon.
 
     An older webhook may have come after a newer one.
     """
@@ -222,12 +222,6 @@ def _out_of_reach(integration: Integration, repository: Payload) -> None:
     integration.installation.ask_about_soon()
 
 
-def _unsuspended(installation: Installation) -> None:
-    """Its repositories count as private until GitHub says what they are."""
-    holds.unsuspend(installation)
-    Installation.objects.filter(pk=installation.pk).ask_about_soon()
-
-
 def _account_renamed(payload: Payload) -> None:
     login = webhook_payload.name(payload, "account", "login")
     number = webhook_payload.number(payload, "installation", "id")
@@ -279,7 +273,7 @@ def _issue(state: Delivery.IssueState) -> Action:
 ACTIONS: dict[tuple[str, str], Action] = {
     ("installation", "deleted"): _away(applying.mark_uninstalled),
     ("installation", "suspend"): _away(applying.mark_suspended),
-    ("installation", "unsuspend"): _of_installation(_unsuspended),
+    ("installation", "unsuspend"): _of_installation(holds.unsuspend),
     ("installation_repositories", "added"): _of_selection(_added),
     ("installation_repositories", "removed"): _removed,
     ("installation_target", "renamed"): _account_renamed,
