@@ -100,8 +100,11 @@ def over() -> HoldQuerySet:
     return old.filter(~Exists(_of(OuterRef("pk"))))
 
 
-def _to_let_go() -> HoldQuerySet:
-    return Hold.objects.released().filter(Q(followed_at=None) | Exists(_of(OuterRef("pk"))))
+def _to_let_go() -> Iterator[Hold]:
+    """In two queries: with OR, PostgreSQL would read all deliveries."""
+    released = Hold.objects.released()
+    yield from released.filter(followed_at=None)
+    yield from released.filter(Exists(_of(OuterRef("pk"))), followed_at__isnull=False)
 
 
 def _of(hold: Hold | OuterRef) -> DeliveryQuerySet:
