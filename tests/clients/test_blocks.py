@@ -84,7 +84,7 @@ def test_both_clients_do_the_same(world: World):
 
     assert outcomes == _outcomes("node", world)
     assert {_state(outcome) for outcome in outcomes} == {
-        *("absent", "current", "older", "newer", "pasted_older"),
+        *("absent", "edited", "older", "newer", "pasted_older"),
         *("begin_without_end", "end_without_begin", "block_twice", "blocks_mixed"),
         *("marker_in_code", "code_without_end"),
     }

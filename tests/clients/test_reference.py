@@ -274,7 +274,7 @@ def _codes() -> set[str]:
         and _name(call) in {*kinds, "of", "_error", "_unusable", "NoDocument"}
         if call.args and isinstance(call.args[0], ast.Constant)
     }
-    return raised | {"absent", "other_hub", "outdated"}
+    return raised | {"absent", "edited", "other_hub", "outdated"}
 
 
 def _name(call: ast.Call) -> str:
