@@ -161,7 +161,7 @@ def test_nor_of_one_that_is_cut_off(shape):
     assert text.endswith("Then it says: InvalidKeySpecException.")
 
 
-def test_nor_one_that_reads_like_a_path():
+def test_nor_a_line_that_reads_like_a_path():
     line = "a1B2/docs/guides/tls/keys/" + "c3D4" * 8
 
     assert secrets.remove("\n".join([*KEY[:3], line])) == (
