@@ -19,9 +19,7 @@ PEM_NEXT_LINE = (  # right behind another, it may read like a path; else 200 cha
     rf"(?:{PEM_NEXT}(?=[a-z0-9+/]{{0,18}}[A-Z])[A-Za-z0-9+/]{{40,}}"
     rf"|{PARTS['key text']}{{0,200}}?(?<![A-Za-z0-9+/]){PARTS['key line']})"
 )
-PEM_NO_END = (
-    rf"={{0,2}}(?:{PEM_NEXT_LINE}={{0,2}})*+(?:{PEM_NEXT}[A-Za-z0-9+/]{{1,19}}={{0,2}}\Z)?"
-)
+PEM_NO_END = rf"={{0,2}}(?:{PEM_NEXT_LINE}={{0,2}})*+(?:{PEM_NEXT}[A-Za-z0-9+/]{{1,19}}={{0,2}}\Z)?"
 
 
 class Family(NamedTuple):

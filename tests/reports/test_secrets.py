@@ -285,9 +285,12 @@ def test_each_kind_is_named_once_and_what_stands_between_is_kept():
         _pem("..."),
         _pem("<the contents of your key>"),
         "-----BEGIN PRIVATE KEY----- is refused by /usr/local/lib/python3/site-packages/acme",
-        "The key file begins with `-----BEGIN RSA PRIVATE KEY-----`. Since release 4 the loader takes PKCS#8 only, and\n"
-        "fails with java/security/spec/PKCS8EncodedKeySpec not found.\n\nSteps to reproduce: set `tls.key`, restart. See\n"
-        "https://docs.acme.com/Guides/TLS/ServerCertificates, a 404, and com/AcmeCorp/DocsSite/Loaders2/PKCS8KeyLoader.",
+        (
+            "The key file begins with `-----BEGIN RSA PRIVATE KEY-----`. Since release 4 it fails with\n"
+            "java/security/spec/PKCS8EncodedKeySpec not found.\n\nTo reproduce: set `tls.key`, restart. See\n"
+            "https://docs.acme.com/Guides/TLS/ServerCertificates, a 404, and\n"
+            "com/AcmeCorp/DocsSite/Loaders2/PKCS8KeyLoader."
+        ),
         _pem(PEM_LINE, label="CERTIFICATE"),
         _pem(PEM_LINE, label="PUBLIC KEY"),
     ],
