@@ -14,10 +14,12 @@ PEM_END = (
     r"[^-]*+(?:-(?!----(?:BEGIN|END) )[^-]*+)*+"
     r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 )
-PEM_NO_END = (  # a line may have up to 200 characters around the key's own, as in a log
-    rf"={{0,2}}(?:{PARTS['key text']}{{0,200}}?{PARTS['key line']}={{0,2}})*+"
-    r"(?:(?:\\++[nrt]?+|[^A-Za-z\\]){1,60}[A-Za-z0-9+/]{1,19}={0,2}\Z)?"
+PEM_NEXT = r"(?:\\++[nrt]?+|[^A-Za-z\\]){1,60}"  # between two lines, without a word
+PEM_NEXT_LINE = (  # right behind another, it may read like a path; else 200 characters may be between, as in a log
+    rf"(?:{PEM_NEXT}(?=[a-z0-9+/]{{0,18}}[A-Z])[A-Za-z0-9+/]{{40,}}"
+    rf"|{PARTS['key text']}{{0,200}}?(?<![A-Za-z0-9+/]){PARTS['key line']})"
 )
+PEM_NO_END = rf"={{0,2}}(?:{PEM_NEXT_LINE}={{0,2}})*+(?:{PEM_NEXT}[A-Za-z0-9+/]{{1,19}}={{0,2}}\Z)?"
 
 
 class Family(NamedTuple):

@@ -161,6 +161,25 @@ def test_nor_of_one_that_is_cut_off(shape):
     assert text.endswith("Then it says: InvalidKeySpecException.")
 
 
+def test_nor_a_line_that_reads_like_a_path():
+    line = "a1B2/docs/guides/tls/keys/" + "c3D4" * 8
+
+    assert secrets.remove("\n".join([*KEY[:3], line])) == (
+        "[removed: private key]",
+        ["private key"],
+    )
+
+
+def test_a_path_behind_a_private_key_that_is_cut_off_is_kept():
+    """An ordinary report: the words up to the path were gone, too."""
+    words = "\nThe loader fails with java/security/spec/PKCS8EncodedKeySpec not found."
+
+    assert secrets.remove("\n".join(KEY[:5]) + words) == (
+        f"[removed: private key]{words}",
+        ["private key"],
+    )
+
+
 def test_nor_of_one_that_goes_on_in_a_log():
     log = "\n[12:00] ".join(KEY[3:9])
 
@@ -266,6 +285,12 @@ def test_each_kind_is_named_once_and_what_stands_between_is_kept():
         _pem("..."),
         _pem("<the contents of your key>"),
         "-----BEGIN PRIVATE KEY----- is refused by /usr/local/lib/python3/site-packages/acme",
+        (
+            "The key file begins with `-----BEGIN RSA PRIVATE KEY-----`. Since release 4 it fails with\n"
+            "java/security/spec/PKCS8EncodedKeySpec not found.\n\nTo reproduce: set `tls.key`, restart. See\n"
+            "https://docs.acme.com/Guides/TLS/ServerCertificates, a 404, and\n"
+            "com/AcmeCorp/DocsSite/Loaders2/PKCS8KeyLoader."
+        ),
         _pem(PEM_LINE, label="CERTIFICATE"),
         _pem(PEM_LINE, label="PUBLIC KEY"),
     ],
