@@ -831,13 +831,29 @@ def test_a_claim_that_is_gone_meanwhile_is_not_deleted_again(operator, claims, m
 
 @pytest.mark.parametrize("confirmed", [{}, {"confirmed": "Delete"}])
 def test_so_many_claims_are_deleted_at_a_time(operator, claims, monkeypatch, confirmed):
-    monkeypatch.setattr("orgs.admin.DELETED_AT_ONCE", 2)
+    monkeypatch.setattr("orgs.read_only.CONFIRMED_AT_ONCE", 2)
     chosen = {"action": "delete_claims", "_selected_action": claims} | confirmed
 
     answer = operator.post(address(Domain), chosen, follow=True)
 
-    assert "Select at most 2 claims at a time." in text_of(answer)
+    assert "Select at most 2 domains at a time." in text_of(answer)
     assert Domain.objects.count() == 3
+
+
+@pytest.mark.parametrize("confirmed", [{}, {"confirmed": "Erase"}])
+def test_so_many_reports_are_erased_at_a_time(operator, client, monkeypatch, confirmed):
+    """Confirming more was answered 413, since a form takes 1,000 fields, and erased none."""
+    monkeypatch.setattr("orgs.read_only.CONFIRMED_AT_ONCE", 2)
+    ids = [build.send(client, build.report(report__summary=f"Gone {n}")).json()["id"] for n in "abc"]
+    chosen = {"action": "erase", "_selected_action": ids[:1], "select_across": "1"} | confirmed
+
+    refused = operator.post(address(Report), chosen, follow=True)
+    few = {"action": "erase", "_selected_action": ids[:2], "confirmed": "Erase"}
+    erased = operator.post(address(Report), few, follow=True)
+
+    assert "Select at most 2 reports at a time." in text_of(refused)
+    assert "2 erased." in text_of(erased)
+    assert [*Report.objects.exclude(summary="").values_list("pk", flat=True)] == ids[2:]
 
 
 def test_visitors_sign_in_by_github(client, db):
