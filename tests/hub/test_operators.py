@@ -844,7 +844,9 @@ def test_so_many_claims_are_deleted_at_a_time(operator, claims, monkeypatch, con
 def test_so_many_reports_are_erased_at_a_time(operator, client, monkeypatch, confirmed):
     """Confirming more was answered 413, since a form takes 1,000 fields, and erased none."""
     monkeypatch.setattr("orgs.read_only.CONFIRMED_AT_ONCE", 2)
-    ids = [build.send(client, build.report(report__summary=f"Gone {n}")).json()["id"] for n in "abc"]
+    ids = [
+        build.send(client, build.report(report__summary=f"Gone {n}")).json()["id"] for n in "abc"
+    ]
     chosen = {"action": "erase", "_selected_action": ids[:1], "select_across": "1"} | confirmed
 
     refused = operator.post(address(Report), chosen, follow=True)

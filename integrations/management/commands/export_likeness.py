@@ -30,7 +30,9 @@ class Command(HubCommand):
     }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--organization", help="only of the organization of this id, or of this name")
+        parser.add_argument(
+            "--organization", help="only of the organization of this id, or of this name"
+        )
 
     def handle(self, *args: Any, organization: str | None, **options: Any) -> None:
         kinds = labels.kinds(_chosen(organization) if organization else None)
