@@ -942,6 +942,34 @@ def test_a_command_makes_an_operator_and_undoes_it(client, db, capsys):
     assert "Alice is an operator" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("ago", [timedelta(hours=2), None])
+def test_who_has_renamed_themselves_is_no_operator_in_place_of_who_has_the_login_now(db, ago):
+    """An attack: mallory was dana when they signed in here; dana has the login by now, and has not signed in."""
+    mallory = build.member(build.organization(), "dana", github_id=666)
+    User.objects.update(last_login=ago and timezone.now() - ago)
+
+    with pytest.raises(CommandError, match=r"dana was last the login of the GitHub account 666"):
+        call_command("make_operator", "dana")
+    with pytest.raises(CommandError, match="dana has not signed in with the account 4711 yet"):
+        call_command("make_operator", "dana", "--github-id", "4711")
+
+    mallory.refresh_from_db()
+    assert not mallory.is_superuser
+
+
+def test_of_two_accounts_with_a_login_the_number_says_which(db, capsys):
+    build.member(build.organization(), "dana", github_id=666)
+    dana = build.member(build.organization(), "dana2", github_id=4711)
+    Membership.objects.update(login="dana")
+
+    with pytest.raises(CommandError, match="More than one account had the login dana"):
+        call_command("make_operator", "dana")
+    call_command("make_operator", "dana", "--github-id", "4711")
+
+    assert "dana is an operator of this Hub: the GitHub account 4711." in capsys.readouterr().out
+    assert [*User.objects.filter(is_superuser=True)] == [dana]
+
+
 def test_whoever_has_not_signed_in_is_no_operator_yet(db):
     Membership.objects.create(organization=build.organization(), github_id=3, login="charlie")
 
