@@ -213,7 +213,7 @@ if HUB_METRICS_TOKEN:
         )
 HUB_SENTRY_DSN = _sentry_dsn()
 
-HUB_DEDUP_DAYS = _number("HUB_DEDUP_DAYS", 30, most=36_500)
+HUB_DEDUP_DAYS = _number("HUB_DEDUP_DAYS", 30, least=1, most=36_500)
 HUB_RETENTION_DAYS = _number("HUB_RETENTION_DAYS", 365, least=1, most=36_500)
 
 

@@ -30,7 +30,6 @@ from orgs.models import (
 from orgs.read_only import ALL, Inline, ReadOnly
 
 ACTION_TIMEOUT = 20  # seconds, for all the rows of one action
-DELETED_AT_ONCE = 300  # claims: a form takes 1,000 fields
 
 admin.site.unregister(Group)
 
@@ -165,11 +164,9 @@ class DomainAdmin(ReadOnly):
 
         For up to `ACTION_TIMEOUT` seconds, with rests in which reports are stored.
         """
-        rows = list(selected.select_related("organization")[: DELETED_AT_ONCE + 1])
-        if len(rows) > DELETED_AT_ONCE:
-            too_many = f"Select at most {DELETED_AT_ONCE} claims at a time."
-            self.message_user(request, too_many, messages.ERROR)
+        if self.refuse_many(request, selected):
             return None
+        rows = list(selected.select_related("organization"))
         if "confirmed" not in request.POST:
             asked = {"rows": rows, "action": "delete_claims", "title": "Delete"}
             context = self.admin_site.each_context(request) | asked

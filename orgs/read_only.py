@@ -5,7 +5,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, cast
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.admin.views.main import ChangeList
@@ -23,6 +23,7 @@ from orgs.models import User
 
 LOOKED_AT = 5000  # rows of a long list that are shown, filtered and searched
 SHOWN_BELOW = 20
+CONFIRMED_AT_ONCE = 300  # rows that a page asks about: a form takes 1,000 fields
 FEW = 100  # rows that a search may find to be found again by their ids
 ALL = f"The latest {LOOKED_AT:,} are listed and searched. Search for a whole {{}} to find an older one."
 
@@ -166,6 +167,14 @@ class ReadOnly(Looking, admin.ModelAdmin):
         """The selected rows by id, which stay selected when they no longer match the filters."""
         ids = list(selected.values_list("pk", flat=True))
         return selected.model._default_manager.filter(pk__in=ids)
+
+    def refuse_many(self, request: HttpRequest, selected: QuerySet) -> bool:
+        """Whether more rows are selected than a page can ask about; if so, it is said."""
+        is_refused = selected[CONFIRMED_AT_ONCE : CONFIRMED_AT_ONCE + 1].exists()
+        if is_refused:
+            words = f"Select at most {CONFIRMED_AT_ONCE} {self.opts.verbose_name_plural} at a time."
+            self.message_user(request, words, messages.ERROR)
+        return is_refused
 
     def note(self, request: HttpRequest, rows: Any, what: str) -> None:
         """Write to the history of the rows what the operator did."""

@@ -46,6 +46,8 @@ class ReportAdmin(ReadOnly):
     @admin.action(description="Erase the text (asks first)")
     def erase(self, request: HttpRequest, selected: QuerySet) -> HttpResponse | None:
         """Ask for confirmation, then erase the text of the selected reports."""
+        if self.refuse_many(request, selected):
+            return None
         rows = self.fixed(selected)
         if "confirmed" not in request.POST:
             asked = {"rows": rows, "action": "erase", "title": "Erase"}

@@ -26,7 +26,7 @@ def member(
     owner: Organization, login: str = "alice", *, role: str = "owner", github_id: int | None = None
 ) -> User:
     """Somebody who has signed in, in this organization."""
-    user = User.objects.create(username=login)
+    user = User.objects.create(username=login, last_login=timezone.now())
     Membership.objects.create(
         organization=owner,
         user=user,

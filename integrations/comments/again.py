@@ -11,10 +11,11 @@ from django.db.models.functions import Coalesce
 
 from core import clock
 from core.prepared import PreparedStatement
+from integrations.comments import again_words
 from integrations.delivery import issue_states
 from integrations.delivery.issue_states import AFTER, COMPLETED, fixed
 from integrations.github_api import IssueFacts
-from integrations.models import Comment, Delivery, Integration
+from integrations.models import Comment, Delivery, Hold, Integration
 from integrations.models.statements import held_by
 
 A_MOMENT = timedelta(milliseconds=1)
@@ -76,13 +77,21 @@ def note_folded(delivery: Delivery) -> None:
 
 
 def note_missed(lead_id: int) -> None:
-    """What has come was counted before it was known that the issue is closed: the same for that."""
-    lead = fixed().select_related("report").filter(pk=lead_id).first()
-    if lead and lead.issue_closed_at:
-        since = lead.issue_closed_at + AFTER
-        joined = lead.folded.filter(report__last_received_at__gte=since)
-        if lead.report.last_received_at >= since or joined.exists():
-            _want(lead)
+    """What has come was counted before it was known that the issue is closed: the same for that.
+
+    Not for what an operator holds. Where a repeat came from is not kept, so while any source is held, only
+    reports count that have joined since.
+    """
+    lead = fixed().filter(pk=lead_id).first()
+    if lead is None or lead.issue_closed_at is None:
+        return
+    since = lead.issue_closed_at + AFTER
+    came = again_words.came_since(lead_id, since)
+    if Hold.objects.sources_in_force().exists():
+        came = came.filter(report__received_at__gte=since)
+    pks = set(came.values_list("pk", flat=True))
+    if pks - Delivery.objects.on_hold(pks):
+        _want(lead)
 
 
 def note_read(lead: Delivery, facts: IssueFacts) -> None:

@@ -1,5 +1,7 @@
 """What a comment says of a problem that was reported again after its issue was closed."""
 
+from datetime import datetime
+
 from core import counting
 from integrations.comments import listing
 from integrations.comments.listing import Item
@@ -31,11 +33,15 @@ def text(comment: Comment) -> str | None:
 
 def reports(comment: Comment) -> DeliveryQuerySet:
     """The reports of this problem that came again, the newest first."""
-    joined = Delivery.objects.filter(lead=comment.lead_id).order_by("-pk")
-    looked_at = [comment.lead_id, *joined.values_list("pk", flat=True)[: counting.MOST]]
-    since = comment.occasion + AFTER - CLOCKS_DIFFER
-    came = Delivery.objects.filter(pk__in=looked_at, report__last_received_at__gte=since)
+    came = came_since(comment.lead_id, comment.occasion + AFTER - CLOCKS_DIFFER)
     return came.select_related("report").order_by("-report__last_received_at", "-pk")
+
+
+def came_since(lead_id: int, since: datetime) -> DeliveryQuerySet:
+    """Of the report with this issue, and the latest that have joined it: those that came since then."""
+    joined = Delivery.objects.filter(lead=lead_id).order_by("-pk")
+    looked_at = [lead_id, *joined.values_list("pk", flat=True)[: counting.MOST]]
+    return Delivery.objects.filter(pk__in=looked_at, report__last_received_at__gte=since)
 
 
 def _item(delivery: Delivery, item: Item, comment: Comment) -> Item:

@@ -25,6 +25,10 @@ class HoldQuerySet(models.QuerySet["Hold"]):
         """The one of this page that is in force, if any."""
         return self.unreleased().filter(digest=digest(Hold.Kind.PAGE, address)).first()
 
+    def sources_in_force(self) -> Self:
+        """Those of sources whose day is not over."""
+        return self.unreleased().filter(kind=Hold.Kind.SOURCE).exclude(ends_at__lte=clock.now())
+
     def released(self) -> Self:
         """Those that are over, the earliest first."""
         return self.filter(released_at__isnull=False).order_by("released_at")

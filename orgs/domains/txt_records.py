@@ -197,19 +197,27 @@ class Lookup:
         zone = Name(name.labels[-2:])
         hosts = [each.target for each in self._records(zone, RdataType.NS)]
         for _ in range(MAX_CUTS):
-            server, response = self._first_of(hosts, name)
-            if not _is_referral(response):
+            server, response, below = self._first_of(hosts, name, above=zone)
+            if below is None:
                 self._authority = server
                 return _read(response, name)[0]
-            zone, hosts = self._delegated(response, name, above=zone)
+            zone, hosts = below
         raise NotAnswered("too many delegations")
 
-    def _first_of(self, hosts: list[Name], name: Name) -> tuple[Server, Message]:
-        """The first of these name servers that answers, and what it says or to whom it refers."""
+    def _first_of(
+        self, hosts: list[Name], name: Name, *, above: Name
+    ) -> tuple[Server, Message, tuple[Name, list[Name]] | None]:
+        """The first of these name servers that answers, what it says, and the zone below if it refers to one.
+
+        A server that refers to none, such as a lame one, which refers upward, counts as silent.
+        """
         for host in hosts[:ASKED_FIRST]:
             with suppress(NotAnswered):
                 if server := self._address_of(host):
-                    return server, self._ask(server, name, RdataType.TXT, may_refer=True)
+                    response = self._ask(server, name, RdataType.TXT, may_refer=True)
+                    refers = _is_referral(response)
+                    below = self._delegated(response, name, above=above) if refers else None
+                    return server, response, below
         raise NotAnswered("none of its name servers answered")
 
     def _delegated(self, referral: Message, name: Name, *, above: Name) -> tuple[Name, list[Name]]:

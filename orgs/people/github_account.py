@@ -36,6 +36,7 @@ T = TypeVar("T")
 
 DEADLINE = 10  # seconds, for both calls to GitHub of one sign-in
 REFUSED = "5/hour"  # codes of one network that GitHub refuses, until it ends no more sign-ins
+BAD_CODE = "error=bad_verification_code"  # in allauth's error; other refusals are nobody's guess
 LONGEST_NEXT = 500  # characters of the page to go to afterwards, which is kept meanwhile
 
 STALE = (
@@ -89,7 +90,7 @@ class OAuth(GitHubOAuth2Adapter):
         try:
             return self._in_time(partial(exchange, request, app, client, pkce_code_verifier))
         except OAuth2Error as error:
-            if _refuses_the_code(error):
+            if BAD_CODE in str(error):
                 with suppress(rates.RateLimited):
                     rates.check_all(refusals(request))
             raise
@@ -182,12 +183,6 @@ class GitHubAccountAdapter(DefaultSocialAccountAdapter):
 def refusals(request: HttpRequest) -> rates.Limit:
     """The limit of the codes from the network of `request` that GitHub refuses."""
     return rates.Limit(REFUSED, ("sign-ins refused", client_address.network_of(request)))
-
-
-def _refuses_the_code(error: OAuth2Error) -> bool:
-    """Whether GitHub has answered with an error of its own that is not about the Hub's secret."""
-    said = str(error)
-    return "error=" in said and "incorrect_client_credentials" not in said
 
 
 def _welcome(sociallogin: SocialLogin) -> None:

@@ -85,7 +85,7 @@ def test_rates():
         "sign-ins that end altogether from a network": times(
             sign_in_limits.SIGN_INS_ENDED, client_address.SHARE
         ),
-        "codes of sign-ins that GitHub refuses": github_account.REFUSED,
+        "codes of sign-ins that GitHub calls wrong or expired": github_account.REFUSED,
         "codes for terminals": DEFAULT["HUB_SIGN_IN_RATE"],
         "codes for terminals altogether": times(DEFAULT["HUB_SIGN_IN_RATE"], protocol.TOTAL),
         "codes for terminals altogether from a network": times(

@@ -831,13 +831,31 @@ def test_a_claim_that_is_gone_meanwhile_is_not_deleted_again(operator, claims, m
 
 @pytest.mark.parametrize("confirmed", [{}, {"confirmed": "Delete"}])
 def test_so_many_claims_are_deleted_at_a_time(operator, claims, monkeypatch, confirmed):
-    monkeypatch.setattr("orgs.admin.DELETED_AT_ONCE", 2)
+    monkeypatch.setattr("orgs.read_only.CONFIRMED_AT_ONCE", 2)
     chosen = {"action": "delete_claims", "_selected_action": claims} | confirmed
 
     answer = operator.post(address(Domain), chosen, follow=True)
 
-    assert "Select at most 2 claims at a time." in text_of(answer)
+    assert "Select at most 2 domains at a time." in text_of(answer)
     assert Domain.objects.count() == 3
+
+
+@pytest.mark.parametrize("confirmed", [{}, {"confirmed": "Erase"}])
+def test_so_many_reports_are_erased_at_a_time(operator, client, monkeypatch, confirmed):
+    """Confirming more was answered 413, since a form takes 1,000 fields, and erased none."""
+    monkeypatch.setattr("orgs.read_only.CONFIRMED_AT_ONCE", 2)
+    ids = [
+        build.send(client, build.report(report__summary=f"Gone {n}")).json()["id"] for n in "abc"
+    ]
+    chosen = {"action": "erase", "_selected_action": ids[:1], "select_across": "1"} | confirmed
+
+    refused = operator.post(address(Report), chosen, follow=True)
+    few = {"action": "erase", "_selected_action": ids[:2], "confirmed": "Erase"}
+    erased = operator.post(address(Report), few, follow=True)
+
+    assert "Select at most 2 reports at a time." in text_of(refused)
+    assert "2 erased." in text_of(erased)
+    assert [*Report.objects.exclude(summary="").values_list("pk", flat=True)] == ids[2:]
 
 
 def test_visitors_sign_in_by_github(client, db):
@@ -922,6 +940,34 @@ def test_a_command_makes_an_operator_and_undoes_it(client, db, capsys):
 
     assert (inside, outside) == (200, 404)
     assert "Alice is an operator" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ago", [timedelta(hours=2), None])
+def test_who_has_renamed_themselves_is_no_operator_in_place_of_who_has_the_login_now(db, ago):
+    """An attack: mallory was dana when they signed in here; dana has the login by now, and has not signed in."""
+    mallory = build.member(build.organization(), "dana", github_id=666)
+    User.objects.update(last_login=ago and timezone.now() - ago)
+
+    with pytest.raises(CommandError, match=r"dana was last the login of the GitHub account 666"):
+        call_command("make_operator", "dana")
+    with pytest.raises(CommandError, match="dana has not signed in with the account 4711 yet"):
+        call_command("make_operator", "dana", "--github-id", "4711")
+
+    mallory.refresh_from_db()
+    assert not mallory.is_superuser
+
+
+def test_of_two_accounts_with_a_login_the_number_says_which(db, capsys):
+    build.member(build.organization(), "dana", github_id=666)
+    dana = build.member(build.organization(), "dana2", github_id=4711)
+    Membership.objects.update(login="dana")
+
+    with pytest.raises(CommandError, match="More than one account had the login dana"):
+        call_command("make_operator", "dana")
+    call_command("make_operator", "dana", "--github-id", "4711")
+
+    assert "dana is an operator of this Hub: the GitHub account 4711." in capsys.readouterr().out
+    assert [*User.objects.filter(is_superuser=True)] == [dana]
 
 
 def test_whoever_has_not_signed_in_is_no_operator_yet(db):

@@ -1,7 +1,7 @@
 """`manage.py after_restore`: let a Hub that was restored from a backup send nothing twice."""
 
 from argparse import ArgumentParser
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -15,6 +15,7 @@ from hub.maintenance import LEASE, RUNNER
 from hub.models import Lease
 
 EXAMPLE = "2026-11-22T21:48:55Z"
+FIRST = datetime(2020, 1, 1, tzinfo=UTC)  # an issue is looked for from a while before the backup on
 
 
 class Command(HubCommand):
@@ -87,6 +88,8 @@ def _time(written: str | None) -> datetime:
         raise CommandError(f"{written!r} has no time zone. Add one, such as Z for UTC: {EXAMPLE}.")
     if time > timezone.now():
         raise CommandError(f"{written!r} is in the future, by this machine's clock.")
+    if time < FIRST:
+        raise CommandError(f"{written!r} is before {FIRST:%Y}, when no Hub had sent anything.")
     return time
 
 

@@ -13,6 +13,8 @@ from core.progress import Progress
 from integrations.folding import labels
 from orgs.models import Organization
 
+NAMED = 5  # ids, where several organizations have the name
+
 
 class Command(HubCommand):
     help = (
@@ -24,15 +26,16 @@ class Command(HubCommand):
     summary = "prints which reports are the same problem, as labels"
     examples = {
         "export_likeness": "of all organizations",
-        "export_likeness --organization acme": "of one, by its name or its id",
+        "export_likeness --organization acme": "of one, by its id or its name",
     }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--organization", help="only of the organizations of this name or id")
+        parser.add_argument(
+            "--organization", help="only of the organization of this id, or of this name"
+        )
 
     def handle(self, *args: Any, organization: str | None, **options: Any) -> None:
-        chosen = _chosen(organization) if organization else [None]
-        kinds = [kind for each in chosen for kind in labels.kinds(each)]
+        kinds = labels.kinds(_chosen(organization) if organization else None)
         progress = Progress(self.stderr, sum(kind.rows.count() for kind in kinds))
         for kind in kinds:
             for pair in labels.pairs_of(kind):
@@ -40,8 +43,13 @@ class Command(HubCommand):
                 progress.step()
 
 
-def _chosen(text: str) -> list[Organization]:
-    found = list(Organization.objects.filter(Q(pk=text) | Q(name=text)).order_by("pk"))
-    if not found:
-        raise CommandError(f"There is no organization {text}. Give its name or its id.")
-    return found
+def _chosen(text: str) -> Organization:
+    """The organization of this id, or else the only one of this name."""
+    for same in (Q(pk=text), Q(name=text)):
+        found = list(Organization.objects.filter(same).order_by("pk"))
+        if len(found) > 1:
+            ids = ", ".join(each.pk for each in found[:NAMED])
+            raise CommandError(f"{len(found)} organizations are named {text}. Give an id: {ids}.")
+        if found:
+            return found[0]
+    raise CommandError(f"There is no organization {text}. Give its name or its id.")

@@ -12,6 +12,7 @@ from integrations.delivery import operator_holds
 from integrations.models import Comment, Delivery, Hold, Integration
 from integrations.models.comment import ON_HOLD
 from orgs.models import User
+from reports.models import Report
 from sandbox import CodeHost
 from tests import build
 from tests.integrations.comments.world import comment, fold, report, shown
@@ -86,6 +87,42 @@ def test_a_repeat_that_is_held_is_not_said_and_reopens_nothing(closed, code_host
     assert during == (set(), "closed", [])
     assert state(code_host) == "open"
     assert "The same report, 4 times by now." in shown(code_host)
+
+
+@pytest.mark.parametrize("kind", ["agent", "source"])
+def test_a_repeat_that_is_held_reopens_nothing_when_a_list_is_written(
+    acme, code_host, hold, clock, request, kind
+):
+    """An attack: what came before it was known that the issue is closed is looked for then."""
+    fold("Honest", agent__name="honest")
+    before = timezone.now() - timedelta(days=3)
+    Delivery.objects.update(source="0" * 16)
+    Report.objects.update(received_at=before, last_received_at=before)
+    request.getfixturevalue("closed")
+    made = hold(kind)
+
+    repeat()
+    sending.send_due()
+    during = {purpose for purpose, *_ in noted()}, state(code_host), "Honest" in shown(code_host)
+    operator_holds.release(made)
+    repeat()
+    sending.send_due()
+
+    assert during == ({"also"}, "closed", True)
+    assert state(code_host) == "open"
+
+
+def test_what_joined_after_the_closing_reopens_the_issue_though_a_source_is_held(
+    acme, code_host, hold, request
+):
+    fold("Honest", agent__name="honest")
+    request.getfixturevalue("closed")
+    hold("source", "0" * 16)
+
+    sending.send_due()
+    sending.send_due()
+
+    assert state(code_host) == "open"
 
 
 def test_a_repeat_from_elsewhere_is_said_though_a_source_is_held(closed, hold):

@@ -1,6 +1,7 @@
 """`manage.py export_likeness`: pairs of reports as labels."""
 
 import json
+import re
 from io import StringIO
 
 import pytest
@@ -117,6 +118,27 @@ def test_one_organization_is_chosen_by_name_or_id(acme):
     assert exported(organization="initech") == []
     with pytest.raises(CommandError, match="There is no organization umbrella"):
         exported(organization="umbrella")
+
+
+def test_an_organization_named_as_the_id_of_another_adds_nothing_to_its_export(acme):
+    """An attack: a GitHub login, which names a new organization, may have the form of an id."""
+    send("claude-code")
+    send("cursor")
+    other = build.organization()
+    Organization.objects.filter(pk=acme.pk).update(name=other.pk)
+
+    assert exported(organization=other.pk) == []
+    assert len(exported(organization=acme.pk)) == 1
+
+
+def test_of_several_organizations_of_a_name_none_is_chosen(acme):
+    namesake = build.organization("acme")
+
+    with pytest.raises(CommandError) as refusal:
+        exported(organization="acme")
+
+    assert str(refusal.value).startswith("2 organizations are named acme. Give an id: ")
+    assert {acme.pk, namesake.pk} <= set(re.findall(r"\w+", str(refusal.value)))
 
 
 def test_pairs_are_read_a_batch_at_a_time(acme, monkeypatch, django_assert_num_queries):

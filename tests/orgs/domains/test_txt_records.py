@@ -335,6 +335,21 @@ def test_a_referral_that_leads_nowhere_is_no_answer(dns, zone, delegated):
     assert len(zone.asked) <= 2
 
 
+def test_after_a_server_that_refers_upward_the_next_one_is_asked(dns, zone):
+    """Where a provider no longer has the zone, its server answers so, and is the first of two."""
+    lame = DNSServer()
+    lame.delegate("com", "ns.registry.net", "127.0.0.2")
+    dns.remove("com")
+    dns.name_server("com", "ns0.acme.com", "127.0.0.3")
+    dns.name_server("com", "ns1.acme.com", "127.0.0.1")
+    zone.txt(NAME, "one")
+
+    with lame.serving("127.0.0.3", txt_records.PORT):
+        assert Lookup(direct=True).at(NAME) == TxtAnswer(("one",), by_zone=True)
+
+    assert lame.asked
+
+
 def test_a_referral_gives_no_address_of_a_server_elsewhere(dns, zone):
     registry = DNSServer()
     registry.delegate("acme.com", "ns.provider.net", "127.0.0.3")  # where nobody answers

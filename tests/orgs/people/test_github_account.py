@@ -121,6 +121,18 @@ def test_where_github_is_broken_no_network_is_kept_from_signing_in(end, code_hos
     assert "<h1>alice</h1>" in pages[-1]
 
 
+@pytest.mark.parametrize("error", ["unverified_user_email", "redirect_uri_mismatch"])
+def test_a_refusal_that_is_not_of_the_code_keeps_no_network_from_signing_in(end, code_host, error):
+    """Somebody without a verified address tries again, or an operator who sets the app up."""
+    answer = f"error={error}&error_description=It+is+no+bad_verification_code."
+    code_host.fail(Fault(status=200, body=answer), method="*", path=TOKEN, times=6)
+
+    pages = [end() for _ in range(7)]
+
+    assert [FAILED in page for page in pages] == [True] * 6 + [False]
+    assert "<h1>alice</h1>" in pages[-1]
+
+
 def test_a_wrong_secret_of_the_hub_keeps_no_network_from_signing_in(end, code_host):
     secret, code_host.app.client_secret = code_host.app.client_secret, "another"
     pages = [end() for _ in range(6)]
