@@ -242,13 +242,13 @@ def _follow(payload: Payload) -> list[Integration]:
     """Update everything about the repository; returns the integrations that may use it.
 
     Webhooks overtake each other: that it is private is believed at once, and that it is public only
-    when GitHub says so, which is asked soon; or where no integration has it, since GitHub is not asked about it.
+    when GitHub says so, which is asked soon. About one that no integration has it is not asked.
     """
     facts = webhook_payload.repository(payload)
     installation_id = webhook_payload.number(payload, "installation", "id")
     concerned = list(_integrations(facts.id))
     usable = [each for each in concerned if applying.apply_repository(each, facts, is_late=True)]
-    if facts.is_private or not concerned:
+    if facts.is_private:
         visibility.apply(facts, installation_id=installation_id)
     through = {each.installation_id for each in concerned}
     Installation.objects.filter(pk__in=through).ask_about_soon()

@@ -131,6 +131,20 @@ def test_a_repeat_about_a_file_is_told_nothing_either(code_host, away):
     assert shown(page) == NOTHING
 
 
+def test_news_of_before_that_comes_late_does_not_show_it_again(code_host):
+    move_on_and_take_out(code_host)
+    hidden = shown()
+    docs = code_host.repository("acme/docs")
+    known = {"id": docs.id, "name": "docs", "owner": {"login": "acme"}, "private": False}
+    facts = known | {"has_issues": True, "has_pages": False, "archived": False}
+    news = {"installation": {"id": build.installed(code_host).id}, "repository": facts}
+
+    answer = code_host.deliver_webhook("repository", {"action": "renamed"} | news)
+
+    assert answer.status == 202
+    assert hidden == shown() == NOTHING
+
+
 def come_back(code_host, away) -> None:
     if away is suspend:
         code_host.unsuspend(build.installed(code_host))
