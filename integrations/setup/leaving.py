@@ -8,6 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from core import batches, clock
 from integrations.delivery import pacing
+from integrations.github_sync import visibility
 from integrations.models import (
     Alert,
     Comment,
@@ -36,7 +37,10 @@ def deleted(organization: Organization) -> Iterator[int]:
             while pks := list(rows.order_by().values_list("pk", flat=True)[: batches.AT_ONCE]):
                 for some in batches.of(pks):
                     yield _deleted(rows.model._default_manager.filter(pk__in=some))
-        integration.delete()
+        with transaction.atomic():
+            integration.delete()
+            left, through = integration.repository_id, integration.installation.github_id
+            visibility.leave(left, installation_id=through)
 
 
 @transaction.atomic
