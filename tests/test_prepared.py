@@ -562,13 +562,13 @@ def test_record_and_succeed_and_end_an_attempt(organizations, clock):
         tries = DRAW.choice([each.tries, each.tries + 1])
         has_lease = mine.filter(status="sending", tries=tries).exists()
         like = DRAW.choice([(None, None, ""), (each.pk, 2, "`--é` %s in common")])
-        there, now, before = DRAW.choice([5, 6]), DRAW.random() < 0.5, DRAW.random() < 0.5
+        there, now = DRAW.choice([5, 6]), DRAW.random() < 0.5
         Integration.objects.filter(pk=each.integration_id).update(
             repository_id=there, repo_owner="acme", repo_name="docs", repository_private=now
         )
-        private = now if there == 5 else before
+        private = there == 6 or now
         sent = (5, "acme/docs", private, "Title é", "Body %s", *like)
-        to = (5, "acme/docs", each.integration_id, 5, before)
+        to = (5, "acme/docs", each.integration_id, 5)
         recorded = deliveries.RECORD.first(*to, *sent[3:], each.pk, tries)
         assert recorded == ((private,) if has_lease else None)
         names = ("repository_id", "repository", "repository_private", "title", "body")
@@ -700,7 +700,7 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "DUE": (line.DUE, [*[1, 9] * line.LINES, 9]),
     "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),
     "ON_HOLD": (deliveries.ON_HOLD, [[1, 2]]),
-    "RECORD": (deliveries.RECORD, [1, "", 1, 1, True, "", "", None, None, "", 1, 1]),
+    "RECORD": (deliveries.RECORD, [1, "", 1, 1, "", "", None, None, "", 1, 1]),
     "OUTCOME": (deliveries.OUTCOME, ["0" * 26]),
     "SUCCEED": (deliveries.SUCCEED, [1, "", 1]),
     "END_ATTEMPT": (deliveries.END_ATTEMPT, ["", "", 1, 1]),

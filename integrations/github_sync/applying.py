@@ -22,7 +22,7 @@ def apply_installation(installation: Installation, facts: InstallationFacts | No
     elif facts.is_suspended and not installation.suspended_at:
         mark_suspended(installation)
     elif facts.is_suspended:
-        visibility.hide_all(installation)  # what was left
+        visibility.hide_all(installation)
     elif installation.suspended_at:
         holds.unsuspend(installation)
 

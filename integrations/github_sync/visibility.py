@@ -1,7 +1,8 @@
 """Whether everybody may read a repository: receipts show links to issues in public ones only.
 
 Each delivery says so for itself, since its integration may have moved on. Of many, the first are changed
-at once, and the others by `maintain`. What GitHub cannot be asked about is not public.
+at once, and the others by `maintain`. What GitHub cannot be asked about is not public, nor what no
+integration has any more.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -39,20 +40,22 @@ def hide(repository_ids: Collection[int], *, installation_id: int) -> None:
 
 @transaction.atomic
 def hide_all(installation: Installation) -> None:
-    """The same for all repositories of an installation that can access none any more, also those that were left.
-
-    If that may not be all of them, it is asked about soon, and then called again.
-    """
+    """The same for the repositories of all integrations of an installation that can access none any more."""
     mine = Integration.objects.filter(installation=installation).lock()
     mine.count_as_private()
-    there = Delivery.objects.filter(integration__in=mine, repository_id__isnull=False)
-    shown = there.filter(repository_private=False).values_list("repository_id", flat=True)
-    some = list(shown[: batches.AT_ONCE + 1])
     chosen = mine.configured().values_list("repository_id", flat=True)
-    known = {each for each in (*some, *chosen) if each is not None}
-    hide(known, installation_id=installation.github_id)
-    if len(some) > batches.AT_ONCE:
-        Installation.objects.filter(pk=installation.pk).ask_about_soon()
+    hide({each for each in chosen if each}, installation_id=installation.github_id)
+
+
+def leave(repository_id: int | None, *, installation_id: int) -> None:
+    """The same for the repository, if any, that an integration has just left: maybe nobody asks about it any more.
+
+    If another one has it, GitHub is asked soon, and what is public is shown again. To look for that first
+    would hide nothing where both leave it at the same moment.
+    """
+    if repository_id:
+        _apply({repository_id}, is_private=True, installation_id=installation_id)
+        Installation.objects.filter(integrations__repository_id=repository_id).ask_about_soon()
 
 
 @transaction.atomic

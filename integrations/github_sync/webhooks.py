@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import json
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import cast
 
 from django.conf import settings
@@ -154,26 +154,6 @@ def _of_installation(act: Callable[[Installation], None]) -> Action:
     return do
 
 
-def _away(act: Callable[[Installation], None]) -> Action:
-    """`act` on the installation of the webhook, and hide what is in the repositories that it lists.
-
-    An organization that has left the account may have issues there.
-    """
-
-    def do(payload: Payload) -> None:
-        _of_installation(act)(payload)
-        if payload.get("repositories") is not None:  # not every webhook lists them
-            _hide(webhook_payload.repositories(payload, "repositories"), payload)
-
-    return do
-
-
-def _hide(repository_ids: Collection[int], payload: Payload) -> None:
-    """The installation of the webhook can no longer access these: what is there counts as private."""
-    number = webhook_payload.number(payload, "installation", "id")
-    visibility.hide(repository_ids, installation_id=number)
-
-
 def _integrations(*repository_ids: int) -> IntegrationQuerySet:
     """Those that send their issues there, locked in the order of their ids."""
     mine = Integration.objects.filter(repository_id__in=repository_ids).order_by("pk")
@@ -211,14 +191,10 @@ def _added(integration: Integration, repository: Payload) -> None:
     applying.mark_in_reach(integration)
 
 
-def _removed(payload: Payload) -> None:
-    """Also of repositories that were left, whose issues are hidden."""
-    _of_selection(_out_of_reach)(payload)
-    _hide(_selected(payload), payload)
-
-
 def _out_of_reach(integration: Integration, repository: Payload) -> None:
     applying.mark_out_of_reach(integration)
+    number = cast(int, integration.repository_id)
+    visibility.hide([number], installation_id=integration.installation.github_id)
     integration.installation.ask_about_soon()
 
 
@@ -242,13 +218,13 @@ def _follow(payload: Payload) -> list[Integration]:
     """Update everything about the repository; returns the integrations that may use it.
 
     Webhooks overtake each other: that it is private is believed at once, and that it is public only
-    when GitHub says so, which is asked soon; or where no integration has it, since GitHub is not asked about it.
+    when GitHub says so, which is asked soon. About one that no integration has it is not asked.
     """
     facts = webhook_payload.repository(payload)
     installation_id = webhook_payload.number(payload, "installation", "id")
     concerned = list(_integrations(facts.id))
     usable = [each for each in concerned if applying.apply_repository(each, facts, is_late=True)]
-    if facts.is_private or not concerned:
+    if facts.is_private:
         visibility.apply(facts, installation_id=installation_id)
     through = {each.installation_id for each in concerned}
     Installation.objects.filter(pk__in=through).ask_about_soon()
@@ -259,7 +235,8 @@ def _deleted(payload: Payload) -> None:
     repository_id = webhook_payload.number(payload, "repository", "id")
     for integration in _integrations(repository_id):
         applying.mark_repository_deleted(integration)
-    _hide([repository_id], payload)
+    installation_id = webhook_payload.number(payload, "installation", "id")
+    visibility.hide([repository_id], installation_id=installation_id)
 
 
 def _issue(state: Delivery.IssueState) -> Action:
@@ -271,11 +248,11 @@ def _issue(state: Delivery.IssueState) -> Action:
 
 
 ACTIONS: dict[tuple[str, str], Action] = {
-    ("installation", "deleted"): _away(applying.mark_uninstalled),
-    ("installation", "suspend"): _away(applying.mark_suspended),
+    ("installation", "deleted"): _of_installation(applying.mark_uninstalled),
+    ("installation", "suspend"): _of_installation(applying.mark_suspended),
     ("installation", "unsuspend"): _of_installation(holds.unsuspend),
     ("installation_repositories", "added"): _of_selection(_added),
-    ("installation_repositories", "removed"): _removed,
+    ("installation_repositories", "removed"): _of_selection(_out_of_reach),
     ("installation_target", "renamed"): _account_renamed,
     ("repository", "renamed"): _changed,
     ("repository", "transferred"): _changed,

@@ -790,10 +790,9 @@ class Delivery(models.Model):
         self.repository = self.integration.repository
         self.title, self.body = title, body
         to = (self.repository_id, self.repository, self.integration_id, self.repository_id)
-        private = self.integration.repository_private  # as it was when the try began
         like = (maybe_lead, rule, words)
         self.maybe_lead_id = maybe_lead
-        row = RECORD.first(*to, private, title, body, *like, self.pk, self.tries)
+        row = RECORD.first(*to, title, body, *like, self.pk, self.tries)
         if row is None:
             raise LeaseLost(self.report_id)
         self.repository_private = bool(row[0])
@@ -817,7 +816,7 @@ class Delivery(models.Model):
         with transaction.atomic():
             same = Integration.objects.filter(pk=mine.pk, repository_id=mine.repository_id)
             now = same.select_for_update(no_key=True).first()  # it may have become private
-            self.repository_private = (now or mine).repository_private
+            self.repository_private = now is None or now.repository_private
             self._update(
                 repository_id=self.repository_id,
                 repository=self.repository,

@@ -84,7 +84,7 @@ RECORD = PreparedStatement(
                 SELECT i.repository_private FROM integrations_integration i
                 WHERE i.id = %s AND i.repository_id = %s
                 FOR SHARE OF i
-            ), %s
+            ), TRUE
         ),
         title = %s, body = %s, maybe_lead_id = %s::bigint, likeness_rule = %s::smallint, likeness_words = %s
     WHERE id = %s AND status = 'sending' AND tries = %s

@@ -9,6 +9,7 @@ from core.errors import ApiError
 from integrations import github_api
 from integrations.delivery import holds
 from integrations.github_api import Person, asking
+from integrations.github_sync import visibility
 from integrations.issue import template_limits
 from integrations.issue.rendering import DEFAULT_TEMPLATE, unknown_placeholder
 from integrations.models import Delivery, Integration, News, Webhook
@@ -98,6 +99,8 @@ def configure(
         integration.issue_template = template
         choices.set_on(integration)
         _goes_on(integration, facts, member)
+        if before != facts.id:
+            visibility.leave(before, installation_id=integration.installation.github_id)
         site_claims.lapse_unpublished(integration.organization, facts)
     return integration
 
@@ -158,12 +161,13 @@ def forget(organization: Organization) -> None:
 
 def leave_repository(integration: Integration, reason: str) -> None:
     """Clear the repository of an integration and hold its deliveries for `reason`."""
-    integration.repository_id = None
+    before, integration.repository_id = integration.repository_id, None
     integration.repo_owner = integration.repo_name = integration.problem = ""
     integration.not_applied = ""
     integration.probe_at = None
     integration.forget_rights()
     integration.save()
+    visibility.leave(before, installation_id=integration.installation.github_id)
     rights, here = Delivery.Cause.RIGHTS, Delivery.Cause.INTEGRATION
     holds.follow(integration.deliveries.waiting(), lambda some: some.hold(here, reason))
     without_right = integration.deliveries.held(rights)
@@ -304,6 +308,7 @@ def _goes_on(
     integration.note_visibility(private=facts.is_private)
     integration.problem, integration.probe_at = "", None
     integration.save()
+    visibility.apply(facts, installation_id=integration.installation.github_id)
     holds.record_push_access_found(integration, member.github_id)
     holds.release(integration, Delivery.Cause.INTEGRATION)
     site_claims.follow(integration.organization, facts.id, facts.full_name)

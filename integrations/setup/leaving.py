@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet, Value
-from django.db.models.functions import Concat
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from core import batches, clock
 from integrations.delivery import pacing
+from integrations.github_sync import visibility
 from integrations.models import (
     Alert,
     Comment,
@@ -37,7 +37,10 @@ def deleted(organization: Organization) -> Iterator[int]:
             while pks := list(rows.order_by().values_list("pk", flat=True)[: batches.AT_ONCE]):
                 for some in batches.of(pks):
                     yield _deleted(rows.model._default_manager.filter(pk__in=some))
-        integration.delete()
+        with transaction.atomic():
+            integration.delete()
+            left, through = integration.repository_id, integration.installation.github_id
+            visibility.leave(left, installation_id=through)
 
 
 @transaction.atomic
@@ -50,12 +53,14 @@ def _deleted(rows: QuerySet[Any]) -> int:
 
 
 def unused_installations() -> QuerySet[Installation]:
-    """Those that no organization has, whose pace and limits are over, and that reach no issue of who has moved on."""
+    """Those that no organization has, whose pace and limits are over, and that reach no issue of who has moved on.
+
+    Whose account has such an issue would only be known from all deliveries: once somebody has moved, all
+    are kept on which the app is installed.
+    """
     has = Integration.objects.filter(installation=OuterRef("pk"))
     tried = PastTry.objects.filter(installation=OuterRef("pk"))
-    name = Concat(OuterRef("account"), Value("/"))  # as `Integration.installation_of` finds it
-    there = {"integration__moved_at__isnull": False, "repository__istartswith": name}
-    is_needed = Exists(Delivery.objects.filter(**there)) | Exists(Alert.objects.filter(**there))
+    moved = Integration.objects.filter(moved_at__isnull=False)
     limited = Q(limited_until__gt=clock.now()) | Q(left_alone_until__gt=clock.now())
     unused = Installation.objects.filter(~Exists(has), ~Exists(tried)).exclude(limited)
-    return unused.filter(Q(suspended_at__isnull=False) | ~is_needed)
+    return unused.filter(Q(suspended_at__isnull=False) | ~Exists(moved))

@@ -23,6 +23,7 @@ from integrations.models import (
     OneTimeState,
     Webhook,
 )
+from integrations.setup.leaving import unused_installations
 from orgs.models import Invitation, Membership, Notice
 from orgs.people import leaving
 from reports.models import Account, Report
@@ -192,30 +193,48 @@ SOON = timezone.now() + timedelta(hours=1)
         ({"limited_until": SOON}, True),
         ({"left_alone_until": SOON}, True),
         ({"limited_until": LONG_AGO, "left_alone_until": LONG_AGO}, False),
-        ({"account": "Acme"}, True),  # whose issues it reaches, after the organization has moved
-        ({"account": "ac"}, False),
-        ({"account": "acme", "suspended_at": LONG_AGO}, False),
     ],
 )
-@pytest.mark.parametrize("of", [Delivery, Alert])
-def test_an_installation_that_nobody_has_is_kept_while_it_counts_or_reaches_an_issue(
-    code_host, columns, is_kept, of
-):
-    """The limit is the attack: to delete the organization, and to begin anew."""
-    mine = build.integration(build.organization(), code_host)
-    Integration.objects.update(moved_at=LONG_AGO)
-    if of is Delivery:
-        [report] = received()
-        issue = {"issue_number": 1, "repository_id": 1, "repository": "acme/docs"}
-        Delivery.objects.create(report=report, integration=mine, status="sent", **issue)
-    else:
-        Alert.objects.create(integration=mine, repository="acme/docs", since=timezone.now())
+def test_an_installation_that_nobody_has_is_kept_while_it_counts(columns, is_kept):
+    """The attack: to delete the organization, and to begin anew."""
     Installation.objects.create(**{"github_id": 4711, "account": "initech"} | columns)
+
+    pruning.prune()
+
+    assert Installation.objects.exists() == is_kept
+
+
+@pytest.mark.parametrize(
+    ("moved_at", "suspended_at", "is_kept"),
+    [
+        (LONG_AGO, None, True),
+        (LONG_AGO, LONG_AGO, False),
+        (None, None, False),
+    ],
+)
+def test_an_installation_that_nobody_has_is_kept_while_it_may_reach_an_issue_of_who_has_moved(
+    code_host, moved_at, suspended_at, is_kept
+):
+    mine = build.integration(build.organization(), code_host)
+    Integration.objects.update(moved_at=moved_at)
+    Installation.objects.create(github_id=4711, account="initech", suspended_at=suspended_at)
 
     pruning.prune()
 
     assert Installation.objects.filter(github_id=4711).exists() == is_kept
     assert Installation.objects.filter(pk=mine.installation_id).exists()
+
+
+def test_unused_installations_are_found_without_a_look_at_deliveries(code_host):
+    """They were read once for each installation in use, in one statement that nothing stopped."""
+    build.integration(build.organization(), code_host)
+    Integration.objects.update(moved_at=LONG_AGO)
+
+    [plan] = plans_of(lambda: list(unused_installations()))
+
+    assert "integrations_installation" in plan.sql
+    assert not [each for each in ("delivery", "alert") if f"integrations_{each}" in plan.sql]
+    assert not whole_tables_in([plan], "integrations_pasttry")
 
 
 @pytest.mark.postgresql

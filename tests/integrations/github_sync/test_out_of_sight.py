@@ -11,7 +11,7 @@ from core import batches
 from integrations.github_api import RepositoryFacts
 from integrations.github_sync import reconciling, visibility
 from integrations.models import Delivery, Installation, Integration, Visibility
-from integrations.setup import configuration
+from integrations.setup import configuration, leaving
 from orgs import repository_pages
 from orgs.models import Site
 from reports.models import Report
@@ -65,40 +65,32 @@ def delete(code_host):
 
 
 def move_on(code_host):
-    """To another repository of the account."""
+    """To another repository of the account; the app sees the one before still."""
     manual = code_host.add_repository("acme", "manual")
-    Integration.objects.update(repository_id=manual.id, repo_name="manual")
+    code_host.add_to_installation(build.installed(code_host), manual)
+    alice = integration().organization.memberships.get()
+    code_host.grant("alice", "acme/manual", "admin")
+    configuration.configure(alice, repo_owner="acme", repo_name="manual")
 
 
-def move_on_and_take_out(code_host):
-    move_on(code_host)
-    take_out(code_host)
+def disconnect(code_host):
+    configuration.forget(integration().organization)
 
 
-def move_on_and_suspend(code_host):
-    move_on(code_host)
-    suspend(code_host)
+def delete_another_organization(code_host):
+    """It had the repository still, and had it asked about, when this one moved on."""
+    mine, other = integration().organization, another_installation(private=False).organization
+    configuration.forget(mine)
+    visibility.apply(docs(code_host), installation_id=4711)
+    list(leaving.deleted(other))
 
 
-def change_account_and_uninstall(code_host):
-    code_host.add_organization("initech")
-    code_host.add_repository("initech", "docs")
-    there = code_host.add_installation("initech")
-    new = Installation.objects.create(github_id=there.id, account="initech")
-    configuration.leave_repository(integration(), "")
-    Integration.objects.update(installation=new)
-    uninstall(code_host)
+def docs(code_host) -> RepositoryFacts:
+    number = code_host.repository("acme/docs").id
+    return RepositoryFacts(number, "acme", "docs", False, has_issues=True, is_archived=False)
 
 
-WAYS = [
-    suspend,
-    uninstall,
-    take_out,
-    delete,
-    move_on_and_take_out,
-    move_on_and_suspend,
-    change_account_and_uninstall,
-]
+WAYS = [suspend, uninstall, take_out, delete, move_on, disconnect, delete_another_organization]
 
 
 @pytest.mark.parametrize("away", WAYS)
@@ -129,6 +121,19 @@ def test_a_repeat_about_a_file_is_told_nothing_either(code_host, away):
     assert (before["claimed"], before["issue_url"]) == (True, delivery().issue_url)
     assert (now["claimed"], now["issue_url"], now["known_issue"]) == (False, None, None)
     assert shown(page) == NOTHING
+
+
+def test_news_of_before_that_comes_late_does_not_show_it_again(code_host):
+    move_on(code_host)
+    hidden = shown()
+    known = {"id": docs(code_host).id, "name": "docs", "owner": {"login": "acme"}, "private": False}
+    facts = known | {"has_issues": True, "has_pages": False, "archived": False}
+    news = {"installation": {"id": build.installed(code_host).id}, "repository": facts}
+
+    answer = code_host.deliver_webhook("repository", {"action": "renamed"} | news)
+
+    assert answer.status == 202
+    assert hidden == shown() == NOTHING
 
 
 def come_back(code_host, away) -> None:
@@ -186,7 +191,7 @@ def test_what_no_webhook_has_told_is_hidden_by_the_next_round(code_host, away):
     assert shown() == NOTHING
 
 
-@pytest.mark.parametrize("away", [suspend, uninstall, take_out, move_on_and_suspend])
+@pytest.mark.parametrize("away", [suspend, uninstall, take_out])
 def test_what_was_out_of_sight_before_the_upgrade_is_hidden_by_the_next_round(code_host, away):
     away(code_host)
     Integration.objects.update(repository_private=False, was_public=False)
@@ -200,16 +205,43 @@ def test_what_was_out_of_sight_before_the_upgrade_is_hidden_by_the_next_round(co
     assert shown() == NOTHING
 
 
-@pytest.mark.parametrize("move", [move_on, lambda code_host: None])
-def test_what_was_left_before_the_upgrade_is_hidden_by_it(code_host, move):
-    move(code_host)
+@pytest.mark.parametrize("is_left", [True, False])
+def test_what_was_left_before_the_upgrade_is_hidden_by_it(code_host, is_left):
+    if is_left:
+        Integration.objects.update(repository_id=4711, repo_name="manual")
     before = shown()
 
     HIDE_WHAT_WAS_LEFT(apps, None)
     visibility.finish()
 
-    assert shown() == (NOTHING if move is move_on else before)
+    assert shown() == (NOTHING if is_left else before)
     assert not Visibility.objects.exists()
+
+
+def test_what_is_chosen_again_is_shown_again(code_host):
+    before = shown()
+    alice = integration().organization.memberships.get()
+    move_on(code_host)
+    hidden = shown()
+
+    configuration.configure(alice, repo_owner="acme", repo_name="docs")
+
+    assert hidden == NOTHING
+    assert shown() == before
+
+
+def test_what_is_left_while_another_organization_has_it_is_asked_about_and_shown(code_host):
+    before = shown()
+    mine, theirs = integration(), another_installation(private=False)
+    Integration.objects.filter(pk=theirs.pk).update(installation=mine.installation)
+    Installation.objects.update(asked_about_at=timezone.now())
+
+    configuration.forget(mine.organization)
+    hidden = shown()
+    reconciling.reconcile_due()
+
+    assert hidden == NOTHING
+    assert shown()[:2] == before[:2]
 
 
 def test_a_round_without_news_shows_and_hides_nothing(code_host):
@@ -245,20 +277,19 @@ def test_what_another_installation_sees_to_be_public_is_shown(code_host):
 def test_who_is_cut_off_does_not_keep_it_hidden(code_host):
     before = shown()
     take_out(code_host)
-    number = another_installation(private=False).repository_id
-    facts = RepositoryFacts(number, "acme", "docs", False, has_issues=True, is_archived=False)
+    another_installation(private=False)
 
-    visibility.apply(facts, installation_id=4711)
+    visibility.apply(docs(code_host), installation_id=4711)
 
     assert shown() == before
 
 
-MANY = 9  # issues, in as many repositories
+MANY = 9  # issues
 
 
 @pytest.fixture
 def many(code_host, monkeypatch) -> Installation:
-    """Issues in repositories that were left; four are changed at once."""
+    """More issues there; four are changed at once."""
     monkeypatch.setattr(batches, "AT_ONCE", 4)
     monkeypatch.setattr(batches, "BATCH", 2)
     now, mine = timezone.now(), integration()
@@ -270,9 +301,9 @@ def many(code_host, monkeypatch) -> Installation:
             report=report,
             integration=mine,
             status="sent",
-            issue_number=1,
-            repository_id=9000 + number,
-            repository=f"acme/{number}",
+            issue_number=1000 + number,
+            repository_id=mine.repository_id,
+            repository="acme/docs",
             repository_private=False,
         )
     return mine.installation
@@ -286,16 +317,11 @@ def test_of_many_the_first_are_hidden_at_once_and_the_others_by_and_by(code_host
     before = public()
 
     suspend(code_host)
-    at_once, known = public(), Visibility.objects.count()
-    for _ in range(3):
-        reconciling.reconcile_due()
-        visibility.finish()
-    reconciling.reconcile_due()
+    at_once = public()
+    visibility.finish()
 
     assert (before, at_once) == (MANY + 1, MANY + 1 - 4)
-    assert known
     assert (public(), Visibility.objects.count()) == (0, 0)
-    assert Installation.objects.get().asked_about_at  # it is not asked for ever
 
 
 def test_of_many_that_are_taken_out_none_is_forgotten(many):
@@ -324,9 +350,10 @@ def test_deliveries_to_several_repositories_are_locked_in_the_order_of_their_ids
     first, *others = Delivery.objects.order_by("pk").values_list("pk", flat=True)
     for number, pk in enumerate(others):
         Delivery.objects.filter(pk=pk).update(repository_id=9000 - number)  # the index is of these
+    known = {*Delivery.objects.values_list("repository_id", flat=True)}
 
     free = free_while_it_waits(
-        lambda: visibility.hide_all(many),
+        lambda: visibility.hide(known, installation_id=many.github_id),
         Delivery.objects.filter(pk=first),
         Delivery.objects.filter(pk__in=others),
     )
