@@ -8,6 +8,7 @@ from core.prepared import PreparedStatement, time_of
 from integrations.answers import links
 from integrations.folding import stored_terms
 from integrations.models import Integration
+from integrations.models.statements import held_by
 from integrations.ownership import public_files
 from orgs.ownership import Claim, claim_covering
 from reports.models import PREFIX
@@ -19,8 +20,8 @@ JOINED = 100  # the newest of those that have joined an issue, which are counted
 
 PROBLEMS = PreparedStatement(
     "Which open issues that everybody may see are among the newest leads of this page, the newest issues of "
-    "its repository, or what its newest reports were sent to, how often was each problem reported, and what "
-    "does the page's owner answer?",
+    "its repository, or what its newest reports were sent to, but for what an operator holds, how often was "
+    "each problem reported, and what does the page's owner answer?",
     f"""
     SELECT shown.issue_url, shown.repository_id, shown.title, shown.kind, shown.received_at, shown.last_received_at,
         shown.times_reported,
@@ -43,7 +44,8 @@ PROBLEMS = PreparedStatement(
         shown.text, shown.link
     FROM ( -- those first, since SQLite would count what has joined all others, too
         SELECT l.id, l.issue_url, l.repository_id, l.title, lr.kind, lr.received_at,
-            lr.last_received_at, lr.times_reported, a.text, a.link, leads.newest
+            lr.last_received_at, lr.times_reported, a.text, a.link, leads.newest,
+            lr.canonical_url, lr.agent_name, l.source
         FROM (
             SELECT id, MAX(reported) AS newest FROM (
                 SELECT d.id, r.last_received_at AS reported
@@ -87,6 +89,7 @@ PROBLEMS = PreparedStatement(
             AND l.issue_state <> 'closed' AND l.issue_state <> 'deleted' AND NOT l.repository_private
         ORDER BY leads.newest DESC, l.id DESC LIMIT {MOST}
     ) shown
+    WHERE NOT EXISTS ({held_by(page="shown.canonical_url", agent="shown.agent_name", source="shown.source")})
     ORDER BY shown.newest DESC, shown.id DESC
     """,  # noqa: S608  (no values)
 )

@@ -75,8 +75,9 @@ def say(member: Membership, delivery: Delivery | None, text: str, link: str = ""
     """
     if delivery is None:
         raise CannotAnswer
-    if delivery.integration.withholds(delivery.report.canonical_url):
-        raise CannotAnswer(NO_PUSH_ACCESS)
+    for each in (delivery, delivery.with_issue):
+        if each.integration.withholds(each.report.canonical_url):
+            raise CannotAnswer(NO_PUSH_ACCESS)
     said = checked(member.organization_id, text, link)
     columns: dict[str, Any] = {**said._asdict(), "made_by": member.login}
     try:

@@ -5,7 +5,7 @@ that person's membership of the organization. https://docs.github.com/en/apps/us
 """
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -183,6 +183,8 @@ def _usable(text: str, user: User | None) -> OneTimeState:
         raise StateExpired
     if state.member.organization_id != state.organization_id:
         raise BegunElsewhere  # the person who started it is now in another organization
+    if not _still_has(state.organization, pk=state.member_id):
+        raise BegunElsewhere
     if user and not state.organization.memberships.filter(user=user).exists():
         raise BegunElsewhere
     return state
@@ -196,12 +198,17 @@ def _visitor(code: str, member: Membership, network: str) -> github_api.Visitor:
             visitor = github_api.visitor(code, redirect_uri=_callback_url(), deadline=deadline)
         except github_api.BadCode:
             raise InvalidCode from None
-    if not organization.memberships.filter(github_id=visitor.github_id).exists():
+    if not _still_has(organization, github_id=visitor.github_id):
         raise NotAMember(
             f"On GitHub you are {visitor.login}, who is not a member of {organization.name} here. "
             "Start over with the account that is."
         )
     return visitor
+
+
+def _still_has(organization: Organization, **who: Any) -> bool:
+    """Whether this is a member whom no operator has deactivated."""
+    return organization.memberships.filter(**who).exclude(user__is_active=False).exists()
 
 
 def _limits(member: Membership, network: str) -> list[rates.Limit]:
@@ -241,7 +248,7 @@ def _save(
         members.lock(state.organization_id)
         if not state.use_up():
             raise StateUsed
-        if not state.organization.memberships.filter(pk=state.member_id).exists():
+        if not _still_has(state.organization, pk=state.member_id):
             raise BegunElsewhere  # the person who started it has just been removed
         installation = _installation(facts)
         mine, others = Q(organization=state.organization), Q(installation=installation)

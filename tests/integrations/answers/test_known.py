@@ -10,9 +10,10 @@ from django.utils import timezone
 from core import rates
 from core.prepared import PreparedStatement
 from integrations.answers import known
-from integrations.models import Delivery, Integration
+from integrations.delivery import operator_holds
+from integrations.models import Delivery, Hold, Integration
 from integrations.ownership import site_claims
-from orgs.models import Domain
+from orgs.models import Domain, User
 from reports import erasing
 from reports.models import Report
 from tests import build
@@ -104,6 +105,18 @@ def test_what_was_reported_last_comes_first_and_there_is_an_end(client, lead, mo
     assert [each["issue_url"] for each in problems(client)] == [
         each.issue_url for each in (lead, *reversed(others))
     ]
+
+
+@pytest.mark.parametrize(("kind", "value"), [("page", PAGE), ("agent", "agent-x"), ("source", "")])
+def test_what_an_operator_holds_is_not_shown_as_long(client, lead, kind, value):
+    root = User.objects.create(username="root", is_staff=True, is_superuser=True)
+    held = Hold(kind=kind, value=value or lead.source, reason="Spam.")
+
+    operator_holds.make(held, by=root)
+    assert problems(client) == []
+    operator_holds.release(held)
+
+    assert len(problems(client)) == 1
 
 
 def test_of_an_erased_report_no_text_is_left(client, lead):

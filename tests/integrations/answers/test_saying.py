@@ -254,6 +254,19 @@ def test_the_owners_words_stay_when_the_reporters_are_erased(client, bob, lead):
     assert told(client, lead.report_id)[1] == {"text": TEXT, "link": None}
 
 
+def test_without_push_access_nobody_answers_by_way_of_what_joined_a_page(acme, bob, client):
+    site_claims.claim_site(acme, "https://acme.github.io/docs/")
+    lead = report_of(client, "The flag is gone", doc_url="https://acme.github.io/docs/walrus")
+    joined = report_of(client, "There is no flag --yes")
+    join(joined, lead)
+
+    Integration.objects.update(rights_lost_at=clock.now())
+    refused = put(bob, joined.report_id, text=TEXT)
+
+    assert (refused.status_code, refused.json()["error"]) == (409, "cannot_answer")
+    assert not Answer.objects.exists()
+
+
 def test_who_has_lost_push_access_speaks_for_the_page_no_longer(acme, client):
     url = "https://acme.github.io/docs/walrus"
     alice = build.member(acme)

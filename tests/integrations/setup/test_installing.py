@@ -20,6 +20,7 @@ from integrations.github_sync import reconciling
 from integrations.models import Delivery, Installation, Integration, OneTimeState, PastTry
 from integrations.ownership import push_access, site_claims
 from integrations.setup import installing
+from orgs.models import User
 from reports.models import Report
 from tests import build
 
@@ -553,6 +554,20 @@ def test_who_is_removed_while_github_is_asked_finishes_nothing(alice, acme, code
     status, body = come_back(**query)
 
     assert (status, body["error"]) == (403, "begun_elsewhere")
+    assert not Integration.objects.exists()
+
+
+@pytest.mark.parametrize("who", ["alice", "bob"])
+def test_whom_an_operator_has_deactivated_ends_no_installation(alice, acme, code_host, who):
+    """alice has begun, bob brings the code; no session is needed."""
+    member(acme, code_host, "bob")
+    query = {"state": begin(alice)["state"], "code": code_of(code_host, "bob")}
+    User.objects.filter(membership__login=who).update(is_active=False)
+
+    status, body = come_back(**query)
+
+    expected = {"alice": "begun_elsewhere", "bob": "not_a_member"}
+    assert (status, body["error"]) == (403, expected[who])
     assert not Integration.objects.exists()
 
 
