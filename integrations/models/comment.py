@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Case, F, Max, Q, Value, When
 from django.db.models.expressions import Combinable
 from django.utils.functional import cached_property
@@ -224,10 +224,17 @@ class Comment(Leased):
             self.drop(reason)
 
     def forget(self) -> None:
-        """There is nothing to say any more, and nothing was said."""
+        """There is no reason for it any more, and nothing was said. What was wanted with it goes, too.
+
+        So all of it is wanted again as soon as there is a reason.
+        """
         mine = Comment.objects.filter(pk=self.pk, comment_id=None, tries=self.tries)
-        if not mine.filter(changes=self.changes).delete()[0]:
-            self.leave("There was nothing to say.")
+        with transaction.atomic():
+            if mine.filter(changes=self.changes).delete()[0]:
+                there = Comment.objects.filter(lead=self.lead_id, occasion=self.occasion)
+                there.filter(status=self.Status.PENDING, posted_at=None, comment_id=None).delete()
+                return
+        self.leave("There was nothing to say.")
 
     def backoff(self) -> timedelta:
         """As of others, but never longer than two edits are apart."""

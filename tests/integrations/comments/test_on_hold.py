@@ -8,10 +8,11 @@ from django.utils import timezone
 
 from core import client_address
 from integrations.comments import sending
-from integrations.delivery import operator_holds
+from integrations.delivery import discarding, operator_holds
 from integrations.models import Comment, Delivery, Hold, Integration
 from integrations.models.comment import ON_HOLD
 from orgs.models import User
+from reports import erasing
 from reports.models import Report
 from sandbox import CodeHost
 from tests import build
@@ -150,6 +151,37 @@ def test_what_was_to_be_said_before_the_hold_waits_for_its_end(
     assert during == (waits, "closed", [])
     assert state(code_host) == "open"
     assert "The same report, 2 times by now." in shown(code_host)
+
+
+def test_what_is_discarded_while_it_is_held_reopens_nothing(closed, code_host, hold, clock):
+    """An attack: the hold ended by itself, since nothing was left that it was about."""
+    before = timezone.now() - timedelta(days=3)
+    Report.objects.update(received_at=before, last_received_at=before)
+    junk = fold("BUY AT EVIL SHOP", agent__name="spammer")
+    hold("agent", "spammer")
+    sending.send_due()
+
+    discarding.discard(junk)
+    clock.advance(hours=2)
+    sending.send_due()
+
+    assert state(code_host) == "closed"
+    assert noted() == set()
+
+
+def test_what_is_held_reopens_nothing_beside_what_was_erased(closed, code_host, hold, clock):
+    before = timezone.now() - timedelta(days=3)
+    Report.objects.update(received_at=before, last_received_at=before)
+    erasing.erase(fold("First", agent__name="honest").report)
+    fold("BUY AT EVIL SHOP", agent__name="spammer")
+    hold("agent", "spammer")
+
+    sending.send_due()
+    clock.advance(hours=2)
+    sending.send_due()
+
+    assert state(code_host) == "closed"
+    assert {reason for purpose, _, reason in noted() if purpose != "also"} == {ON_HOLD}
 
 
 def test_of_what_is_held_the_list_has_no_text_until_it_is_let_go(acme, code_host, hold, clock):
