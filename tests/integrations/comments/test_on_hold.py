@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from core import client_address
 from integrations.comments import sending
-from integrations.delivery import discarding, operator_holds
+from integrations.delivery import discarding, issue_states, operator_holds
+from integrations.delivery.issue_states import IssueNews
 from integrations.models import Comment, Delivery, Hold, Integration
 from integrations.models.comment import ON_HOLD
 from orgs.models import User
@@ -16,7 +17,7 @@ from reports import erasing
 from reports.models import Report
 from sandbox import CodeHost
 from tests import build
-from tests.integrations.comments.world import comment, fold, report, shown
+from tests.integrations.comments.world import comment, fold, maintain, report, shown
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -288,6 +289,39 @@ def test_a_hold_that_is_released_while_the_list_is_made_leaves_nothing_out(
     sending.send_due()
 
     assert "First" in shown(code_host)
+
+
+@pytest.mark.parametrize("goes", ["during the hold", "unheard", "after it was listed"])
+def test_what_was_listed_without_its_text_is_sent_when_the_issue_goes(
+    acme, code_host, hold, clock, goes
+):
+    fold("Shown before", agent__name="spammer")
+    sending.send_due()
+    held = fold("Held", agent__name="spammer")
+    shown_too = fold("Shown", agent__name="honest")
+    made = hold("agent", "spammer")
+    clock.advance(minutes=11)
+    sending.send_due()
+    if goes == "after it was listed":
+        operator_holds.release(made)
+        clock.advance(minutes=11)
+        sending.send_due()
+    code_host.delete_issue("acme/docs", 1, by="alice")
+    if goes != "unheard":
+        gone = IssueNews(Delivery.IssueState.DELETED, updated_at=timezone.now())
+        issue_states.note(Delivery.objects.get(status="sent").repository_id, 1, gone)
+        clock.advance(minutes=11)
+        maintain()
+    operator_holds.release(made)
+
+    for _ in range(3):
+        clock.advance(minutes=11)
+        maintain()
+
+    is_known = goes == "after it was listed"
+    assert Delivery.objects.get(pk=held.pk).status == ("folded" if is_known else "sent")
+    assert Delivery.objects.get(pk=shown_too.pk).status == "folded"
+    assert Delivery.objects.get(report__summary="Shown before").status == "folded"
 
 
 def test_another_hold_goes_on_when_one_is_released(acme, code_host, hold, clock):
