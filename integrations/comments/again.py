@@ -86,7 +86,7 @@ def note_missed(lead_id: int) -> None:
     if lead is None or lead.issue_closed_at is None:
         return
     since = lead.issue_closed_at + AFTER
-    came = again_words.came_since(lead_id, since)
+    came = again_words.came_since(lead_id, since).filter(report__erased_at=None)
     if Hold.objects.sources_in_force().exists():
         came = came.filter(report__received_at__gte=since)
     pks = set(came.values_list("pk", flat=True))

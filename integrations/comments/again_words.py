@@ -17,9 +17,9 @@ SPLIT = " The report that was listed here has an issue of its own now."
 def text(comment: Comment) -> str | None:
     """What came again since then; None if that is nothing by now, and nothing was said."""
     came = reports(comment)
-    newest = list(came[:LISTED])
-    if not newest and not comment.comment_id:
+    if not (comment.comment_id or unerased(comment).exists()):
         return None
+    newest = list(came[:LISTED])
     head = (
         "**Reported again after this was closed**\n\n"
         f"It was closed as completed on {comment.occasion:%-d %B %Y}.{'' if newest else SPLIT}"
@@ -35,6 +35,11 @@ def reports(comment: Comment) -> DeliveryQuerySet:
     """The reports of this problem that came again, the newest first."""
     came = came_since(comment.lead_id, comment.occasion + AFTER - CLOCKS_DIFFER)
     return came.select_related("report").order_by("-report__last_received_at", "-pk")
+
+
+def unerased(comment: Comment) -> DeliveryQuerySet:
+    """Those of them that are a reason to say that it came again, or to reopen the issue: they still have a text."""
+    return reports(comment).filter(report__erased_at=None)
 
 
 def came_since(lead_id: int, since: datetime) -> DeliveryQuerySet:

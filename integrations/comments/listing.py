@@ -103,6 +103,8 @@ def items_of(deliveries: Collection[Delivery], comment: Comment) -> list[Item]:
     """What is shown of the reports that have joined the issue of its lead, and of itself."""
     pks = [each.pk for each in deliveries]
     free = ownership_changes.owned(pks) - _on_hold(pks, comment)
+    if left_out := set(pks) - free:
+        comment.note_left_out(left_out)
     return [_item(each, comment.lead, is_free=each.pk in free) for each in deliveries]
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from core import connections
 from core.watching import metrics
 from integrations import github_api
-from integrations.comments import again, listing, releasing, words
+from integrations.comments import again, again_words, listing, releasing, words
 from integrations.delivery import leased, ownership_changes, pacing
 from integrations.delivery.forwarding import CLOCKS_DIFFER, SOON
 from integrations.folding import joining
@@ -76,13 +76,15 @@ def write_again(comment: Comment, deadline: float) -> None:
 
 
 def reopen(comment: Comment, deadline: float) -> None:
-    """Reopen the issue if it is still closed as it was; before that, it is said why."""
+    """Reopen the issue if it is still closed as it was, and what came again still there; first it is said why."""
     if why := _why_never(comment):
         comment.drop(why)
     elif not _is_theirs(comment.lead):
         comment.leave(UNOWNED, leased.AGAIN)
     elif again.is_to_be_said_first(comment):
         comment.leave("The Hub says first why it reopens the issue.", SOON)
+    elif not again_words.unerased(comment).exists():
+        comment.forget()
     else:
         _reopen(comment, _read_anew(comment, deadline), deadline)
 

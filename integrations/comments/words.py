@@ -14,8 +14,8 @@ TEXTS: dict[str, Callable[[Comment], str | None]] = {
 }
 ABOUT: dict[str, Callable[[Comment], DeliveryQuerySet]] = {
     Comment.Purpose.ALSO: listing.reports,
-    Comment.Purpose.AGAIN: again_words.reports,
-    Comment.Purpose.REOPEN: again_words.reports,
+    Comment.Purpose.AGAIN: again_words.unerased,
+    Comment.Purpose.REOPEN: again_words.unerased,
 }
 _END = " -->"
 

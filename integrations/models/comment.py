@@ -1,9 +1,10 @@
 """A comment of the Hub's on an issue that it has opened."""
 
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Case, F, Max, Q, Value, When
 from django.db.models.expressions import Combinable
 from django.utils.functional import cached_property
@@ -69,7 +70,8 @@ class CommentQuerySet(LeasedQuerySet):
         """An issue is gone: look at what joined it, unless the list below it was complete."""
         states = self.model.Status
         there = self.filter(lead__repository_id=repository_id, lead__issue_number=number)
-        incomplete = there.filter(purpose=self.model.Purpose.ALSO).exclude(status=states.WRITTEN)
+        lists = there.filter(purpose=self.model.Purpose.ALSO)
+        incomplete = lists.exclude(status=states.WRITTEN, left_out=[])
         incomplete.update(status=states.PENDING, changes=F("changes") + 1)
 
     def note_let_go(self) -> None:
@@ -108,6 +110,7 @@ class Comment(Leased):
     LAST_SENT: ClassVar = F("written_at")
     UNKNOWN = "It is not known yet whether GitHub took the comment."
     lacks = ""  # why this attempt leaves something out
+    leaves_out: Sequence[int] = ()  # what this attempt lists without its text, as all before it
 
     id = ULIDField()
     integration = models.ForeignKey(Integration, models.CASCADE, related_name="+", db_index=False)
@@ -128,6 +131,11 @@ class Comment(Leased):
     written_at = models.DateTimeField(null=True, blank=True, help_text="When GitHub last took it.")
     listed_until = models.DateTimeField(
         null=True, blank=True, help_text="Those that joined until then are in it, or counted."
+    )
+    left_out = models.JSONField(
+        default=list,
+        db_default=Value([], models.JSONField()),
+        help_text="Of those, by their keys, what was only ever listed without its text.",
     )
     comment_id = models.BigIntegerField(null=True, blank=True, help_text="GitHub's.")
     comment_url = models.URLField(max_length=500, blank=True)
@@ -181,9 +189,13 @@ class Comment(Leased):
         self.lacks = ON_HOLD
         Comment.objects.filter(pk=self.pk).update(reason=ON_HOLD)
 
+    def note_left_out(self, pks: Collection[int]) -> None:
+        """This attempt lists these without their text. What a list before had with its text may have been read."""
+        self.leaves_out = list(self.unread().filter(pk__in=pks).values_list("pk", flat=True))
+
     def record(self, listed_until: datetime | None) -> None:
         """Save that it is about to be sent, before the POST, and who is in it."""
-        self._update(posted_at=clock.now(), listed_until=listed_until)
+        self._update(posted_at=clock.now(), **self._listed(listed_until))
 
     def made(self, comment_id: int, url: str) -> None:
         """GitHub has it. That is known even if the lease has expired."""
@@ -204,11 +216,11 @@ class Comment(Leased):
 
     def edited(self, listed_until: datetime | None) -> None:
         """GitHub has what it says now."""
-        self._update(listed_until=listed_until, **self._written())
+        self._update(**self._listed(listed_until), **self._written())
 
     def is_as_it_was(self, listed_until: datetime | None) -> None:
         """GitHub had that before, so nothing was sent."""
-        done = {"status": self._done(), "listed_until": listed_until, "reason": self.lacks}
+        done = {"status": self._done(), "reason": self.lacks} | self._listed(listed_until)
         self._update(**done, lease_until=None, last_tried_at=self.LAST_SENT)
 
     def left(self, reason: str) -> None:
@@ -224,14 +236,24 @@ class Comment(Leased):
             self.drop(reason)
 
     def forget(self) -> None:
-        """There is nothing to say any more, and nothing was said."""
+        """There is no reason for it any more, and nothing was said. What was wanted with it goes, too.
+
+        So all of it is wanted again as soon as there is a reason.
+        """
         mine = Comment.objects.filter(pk=self.pk, comment_id=None, tries=self.tries)
-        if not mine.filter(changes=self.changes).delete()[0]:
-            self.leave("There was nothing to say.")
+        with transaction.atomic():
+            if mine.filter(changes=self.changes).delete()[0]:
+                there = Comment.objects.filter(lead=self.lead_id, occasion=self.occasion)
+                there.filter(status=self.Status.PENDING, posted_at=None, comment_id=None).delete()
+                return
+        self.leave("There was nothing to say.")
 
     def backoff(self) -> timedelta:
         """As of others, but never longer than two edits are apart."""
         return min(super().backoff(), EDITED_APART)
+
+    def _listed(self, until: datetime | None) -> dict[str, Any]:
+        return {"listed_until": until, "left_out": list(self.leaves_out)}
 
     def _written(self) -> dict[str, Any]:
         apart = clock.now() + EDITED_APART
@@ -239,13 +261,13 @@ class Comment(Leased):
         return written | {"reason": self.lacks, "lease_until": None}
 
     def unread(self) -> DeliveryQuerySet:
-        """What has joined the issue and stands in no comment there, as far as is known."""
+        """What has joined the issue and stands in no comment there with its text, as far as is known."""
         joined = Delivery.objects.filter(lead=self.lead_id).order_by("pk")
         if self.purpose != self.Purpose.ALSO:
             return joined.none()
         if self.comment_id is None or self.listed_until is None:
             return joined
-        return joined.filter(folded_at__gt=self.listed_until)
+        return joined.filter(Q(folded_at__gt=self.listed_until) | Q(pk__in=self.left_out))
 
     def _done(self) -> Combinable:
         """Written, unless there is something new since this attempt began."""

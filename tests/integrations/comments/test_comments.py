@@ -2,11 +2,13 @@
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from core import clock as database_clock
 from integrations.comments import sending
-from integrations.delivery import pacing
-from integrations.models import Comment, Installation, Integration
+from integrations.delivery import issue_states, pacing
+from integrations.delivery.issue_states import IssueNews
+from integrations.models import Comment, Delivery, Installation, Integration
 from orgs.models import Organization
 from reports import erasing
 from tests import build
@@ -347,6 +349,27 @@ def test_what_joins_an_issue_about_another_page_that_was_lost_is_listed_all_the_
     assert "About a page that is theirs" in shown(code_host)
     assert "About the page that was lost" not in shown(code_host)
     assert (comment().status, comment().reason) == ("written", "")
+
+
+def test_what_was_listed_without_its_text_for_a_lost_page_leaves_an_issue_that_goes(
+    acme, code_host
+):
+    build.domain(acme, "www.acme.com")
+    listed = fold("About a page that is theirs")
+    left_out = fold("About a page that was lost", doc_url="https://www.acme.com/install")
+    acme.domains.filter(name="www.acme.com").delete()
+    maintain()
+    code_host.delete_issue("acme/docs", 1, by="alice")
+    gone = IssueNews(Delivery.IssueState.DELETED, updated_at=timezone.now())
+    issue_states.note(lead().repository_id, 1, gone)
+    Comment.objects.update(due_at=database_clock.now())
+
+    maintain()
+
+    listed.refresh_from_db()
+    left_out.refresh_from_db()
+    assert listed.status == "folded"
+    assert (left_out.status, left_out.held_for) == ("held", "ownership")
 
 
 def test_what_stands_on_no_issue_when_its_repository_is_left_is_sent_to_the_next(acme, code_host):

@@ -8,14 +8,16 @@ from django.utils import timezone
 
 from core import client_address
 from integrations.comments import sending
-from integrations.delivery import operator_holds
+from integrations.delivery import discarding, issue_states, operator_holds
+from integrations.delivery.issue_states import IssueNews
 from integrations.models import Comment, Delivery, Hold, Integration
 from integrations.models.comment import ON_HOLD
 from orgs.models import User
+from reports import erasing
 from reports.models import Report
 from sandbox import CodeHost
 from tests import build
-from tests.integrations.comments.world import comment, fold, report, shown
+from tests.integrations.comments.world import comment, fold, maintain, report, shown
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -152,6 +154,37 @@ def test_what_was_to_be_said_before_the_hold_waits_for_its_end(
     assert "The same report, 2 times by now." in shown(code_host)
 
 
+def test_what_is_discarded_while_it_is_held_reopens_nothing(closed, code_host, hold, clock):
+    """An attack: the hold ended by itself, since nothing was left that it was about."""
+    before = timezone.now() - timedelta(days=3)
+    Report.objects.update(received_at=before, last_received_at=before)
+    junk = fold("BUY AT EVIL SHOP", agent__name="spammer")
+    hold("agent", "spammer")
+    sending.send_due()
+
+    discarding.discard(junk)
+    clock.advance(hours=2)
+    sending.send_due()
+
+    assert state(code_host) == "closed"
+    assert noted() == set()
+
+
+def test_what_is_held_reopens_nothing_beside_what_was_erased(closed, code_host, hold, clock):
+    before = timezone.now() - timedelta(days=3)
+    Report.objects.update(received_at=before, last_received_at=before)
+    erasing.erase(fold("First", agent__name="honest").report)
+    fold("BUY AT EVIL SHOP", agent__name="spammer")
+    hold("agent", "spammer")
+
+    sending.send_due()
+    clock.advance(hours=2)
+    sending.send_due()
+
+    assert state(code_host) == "closed"
+    assert {reason for purpose, _, reason in noted() if purpose != "also"} == {ON_HOLD}
+
+
 def test_of_what_is_held_the_list_has_no_text_until_it_is_let_go(acme, code_host, hold, clock):
     fold("First", agent__name="honest")
     fold("BUY AT EVIL SHOP", agent__name="spammer")
@@ -256,6 +289,39 @@ def test_a_hold_that_is_released_while_the_list_is_made_leaves_nothing_out(
     sending.send_due()
 
     assert "First" in shown(code_host)
+
+
+@pytest.mark.parametrize("goes", ["during the hold", "unheard", "after it was listed"])
+def test_what_was_listed_without_its_text_is_sent_when_the_issue_goes(
+    acme, code_host, hold, clock, goes
+):
+    fold("Shown before", agent__name="spammer")
+    sending.send_due()
+    held = fold("Held", agent__name="spammer")
+    shown_too = fold("Shown", agent__name="honest")
+    made = hold("agent", "spammer")
+    clock.advance(minutes=11)
+    sending.send_due()
+    if goes == "after it was listed":
+        operator_holds.release(made)
+        clock.advance(minutes=11)
+        sending.send_due()
+    code_host.delete_issue("acme/docs", 1, by="alice")
+    if goes != "unheard":
+        gone = IssueNews(Delivery.IssueState.DELETED, updated_at=timezone.now())
+        issue_states.note(Delivery.objects.get(status="sent").repository_id, 1, gone)
+        clock.advance(minutes=11)
+        maintain()
+    operator_holds.release(made)
+
+    for _ in range(3):
+        clock.advance(minutes=11)
+        maintain()
+
+    is_known = goes == "after it was listed"
+    assert Delivery.objects.get(pk=held.pk).status == ("folded" if is_known else "sent")
+    assert Delivery.objects.get(pk=shown_too.pk).status == "folded"
+    assert Delivery.objects.get(report__summary="Shown before").status == "folded"
 
 
 def test_another_hold_goes_on_when_one_is_released(acme, code_host, hold, clock):

@@ -7,12 +7,13 @@ from django.test import Client
 from django.utils import timezone
 
 from integrations.comments import sending
+from integrations.delivery import discarding
 from integrations.models import Comment, Delivery, Integration
 from reports import erasing
 from reports.models import Report
 from sandbox import CodeHost
 from tests import build
-from tests.integrations.comments.world import fold, maintain, report, shown
+from tests.integrations.comments.world import fold, maintain, report, shown, unfold
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,6 +32,13 @@ def acme(code_host, live_server):
     code_host.close_issue("acme/docs", 1, by="alice")
     code_host.clock_offset = timedelta()
     return owner
+
+
+TAKEN_AWAY = {
+    "discarded": discarding.discard,
+    "split off": unfold,
+    "erased": lambda delivery: erasing.erase(delivery.report),
+}
 
 
 def lead() -> Delivery:
@@ -119,6 +127,57 @@ def test_an_issue_is_reopened_without_words_where_they_cannot_be_written(acme, c
     assert code_host.comments("acme/docs", 1) == []
     assert (again().status, again("reopen").status) == ("pending", "written")
     assert "locked" in again().reason
+
+
+@pytest.mark.parametrize("how", TAKEN_AWAY)
+@pytest.mark.parametrize("stopped", ["before", "between"])
+def test_an_issue_is_not_reopened_for_what_was_taken_away(
+    acme, code_host, clock, monkeypatch, how, stopped
+):
+    """An attack: junk that joins a closed issue; a member takes it away before anything is said, or done."""
+    Integration.objects.update(when_reported_again="reopen")
+    junk = fold("Junk")
+    if stopped == "between":
+        code_host.lock_issue("acme/docs", 1)
+        sending.send_due()
+        clock.advance(minutes=11)
+    TAKEN_AWAY[how](junk)
+
+    for _ in range(3):
+        sending.send_due()
+
+    assert not is_open(code_host)
+    assert not [each for each in code_host.comments("acme/docs", 1) if "again" in each.body]
+    assert not Comment.objects.filter(purpose__in=["again", "reopen"]).exists()
+
+
+def test_an_issue_is_not_reopened_for_what_was_taken_away_once_it_was_said(acme, code_host):
+    Integration.objects.update(when_reported_again="reopen")
+    junk = fold("Junk")
+    sending.send(again().pk)
+    discarding.discard(junk)
+
+    maintain()
+
+    assert not is_open(code_host)
+    assert not Comment.objects.filter(purpose="reopen").exists()
+
+
+def test_what_comes_after_junk_that_was_taken_away_reopens_the_issue(acme, code_host):
+    Integration.objects.update(when_reported_again="reopen")
+    discarding.discard(fold("Junk"))
+    sending.send(again().pk)
+
+    fold("Honest")
+    for _ in range(2):
+        maintain()
+
+    assert is_open(code_host)
+    [text] = [
+        each.body for each in code_host.comments("acme/docs", 1) if "Reported again" in each.body
+    ]
+    assert "Honest" in text
+    assert "Junk" not in text
 
 
 @pytest.mark.parametrize("choice", ["comment", "reopen"])
@@ -236,3 +295,15 @@ def test_what_joins_an_issue_whose_closing_was_missed_is_said_too(acme, code_hos
     assert again().status == "written"
     assert len(code_host.comments("acme/docs", 1)) == 2
     assert (lead().issue_state, lead().issue_state_reason) == ("closed", "completed")
+
+
+def test_what_was_erased_is_not_noted_where_the_closing_was_missed(acme, code_host):
+    Delivery.objects.update(
+        issue_state="", issue_state_reason="", issue_closed_at=None, issue_updated_at=None
+    )
+    erasing.erase(fold("Another").report)
+
+    sending.send_due()
+
+    assert lead().issue_state == "closed"
+    assert Comment.objects.get().purpose == "also"
