@@ -1,6 +1,7 @@
 """What tests share: a code host on loopback, who owns what, a clock that can be moved."""
 
 import os
+import signal
 import ssl
 import threading
 from collections.abc import Iterator
@@ -35,6 +36,12 @@ from tests.web_server import WebServer, certificate
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fast", action="store_true", help="without processes and time-outs")
+
+
+def pytest_configure() -> None:
+    """Have Ctrl-C reach the programs that tests start, also where this began in the background and ignores it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
