@@ -36,13 +36,6 @@ ALIKE = {
 }
 
 
-@pytest.fixture
-def acme(code_host):
-    owner = build.acme(code_host)
-    report()
-    return owner
-
-
 def comment_on(delivery) -> Comment:
     return Comment.objects.get(lead=delivery)
 

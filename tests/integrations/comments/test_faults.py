@@ -85,13 +85,6 @@ EDITING = {  # what is armed for the PATCH, and the comment right after it
 
 
 @pytest.fixture
-def acme(code_host):
-    owner = build.acme(code_host)
-    report()
-    return owner
-
-
-@pytest.fixture
 def settle(clock) -> Callable[..., None]:
     """Some hours pass; whatever GitHub refused is found to be well again."""
 

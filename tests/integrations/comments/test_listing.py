@@ -19,7 +19,7 @@ from integrations.models import Comment, Delivery
 from reports import erasing
 from reports.models import Report
 from tests import build
-from tests.integrations.comments.world import WORDS, fold, lead, report
+from tests.integrations.comments.world import WORDS, fold, lead
 from tests.integrations.issue import hostile
 from tests.integrations.issue.liveness import Page, live
 
@@ -27,13 +27,6 @@ SANITISE = os.environ.get("HUB_SANITISE_DIR", "")
 SITE = "https://docs.example.com"
 HEAD, ULID = "**Also reported**", "01JD000000000000000000000A"
 TOKEN = "ghp_" + "a1B2" * 9
-
-
-@pytest.fixture
-def acme(code_host):
-    owner = build.acme(code_host)
-    report()
-    return owner
 
 
 @pytest.fixture

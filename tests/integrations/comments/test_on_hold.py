@@ -17,18 +17,11 @@ from reports import erasing
 from reports.models import Report
 from sandbox import CodeHost
 from tests import build
-from tests.integrations.comments.world import comment, fold, maintain, report, shown
+from tests.integrations.comments.world import comment, fold, maintain, shown
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 KINDS = {"page": "https://docs.acme.com/install", "agent": "agent-x", "source": ""}
-
-
-@pytest.fixture
-def acme(code_host):
-    owner = build.acme(code_host)
-    report()
-    return owner
 
 
 @pytest.fixture

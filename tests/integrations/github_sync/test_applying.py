@@ -19,6 +19,7 @@ from integrations.ownership import site_claims
 from integrations.setup import configuration
 from orgs.models import Site
 from tests import build
+from tests.integrations.github_sync.losing import delete, suspend, take_out, uninstall
 from tests.integrations.world import delivery, integration
 from tests.plans import plans_of
 
@@ -36,24 +37,8 @@ def given_away(code_host):
     code_host.transfer("acme/docs", "initech")
 
 
-def uninstall(code_host):
-    code_host.uninstall(build.installed(code_host))
-
-
-def suspend(code_host):
-    code_host.suspend(build.installed(code_host))
-
-
-def take_out(code_host):
-    code_host.remove_from_installation(build.installed(code_host), "acme/docs")
-
-
 def archive(code_host):
     code_host.archive("acme/docs")
-
-
-def delete(code_host):
-    code_host.delete_repository("acme/docs")
 
 
 STOPS = [

@@ -16,6 +16,7 @@ from orgs import repository_pages
 from orgs.models import Site
 from reports.models import Report
 from tests import build
+from tests.integrations.github_sync.losing import delete, suspend, take_out, uninstall
 from tests.integrations.world import delivery, integration
 from tests.plans import plans_of
 from tests.waiting import free_while_it_waits
@@ -46,22 +47,6 @@ def shown(page: str = PAGE) -> tuple:
 
 
 NOTHING = (None, None, [])
-
-
-def suspend(code_host):
-    code_host.suspend(build.installed(code_host))
-
-
-def uninstall(code_host):
-    code_host.uninstall(build.installed(code_host))
-
-
-def take_out(code_host):
-    code_host.remove_from_installation(build.installed(code_host), "acme/docs")
-
-
-def delete(code_host):
-    code_host.delete_repository("acme/docs")
 
 
 def move_on(code_host):

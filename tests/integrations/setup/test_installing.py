@@ -342,18 +342,23 @@ def test_bad_codes_of_one_person_soon_ask_github_nothing(alice, code_host, monke
     assert other == 200
 
 
+def bad_codes_from(*addresses: str) -> list:
+    """The answers to a code that GitHub refuses, from each address by an organization of its own."""
+    states = [
+        begin(build.api(build.token(build.member(build.organization(f"o{n}"), f"eve{n}"))))["state"]
+        for n in range(len(addresses))
+    ]
+    return [
+        Client(REMOTE_ADDR=address).get(CALLBACK, {"state": state, "code": "bad"})
+        for address, state in zip(addresses, states, strict=True)
+    ]
+
+
 def test_accounts_in_one_network_use_up_no_codes_of_everybody_else(alice, code_host, monkeypatch):
     """GitHub answers so many an hour for all installations and sign-ins together."""
     monkeypatch.setattr(installing, "ENDED", "20/hour")
-    states = [
-        begin(build.api(build.token(build.member(build.organization(f"o{n}"), f"eve{n}"))))["state"]
-        for n in range(4)
-    ]
 
-    bad = [
-        Client(REMOTE_ADDR=f"203.0.113.{n}").get(CALLBACK, {"state": state, "code": "bad"})
-        for n, state in enumerate(states)
-    ]
+    bad = bad_codes_from(*(f"203.0.113.{n}" for n in range(4)))
     status, _ = come_back(state=begin(alice)["state"], code=code_of(code_host, "alice"))
 
     assert [each.status_code for each in bad] == [400, 400, 429, 429]
@@ -365,15 +370,8 @@ def test_accounts_in_one_network_use_up_no_codes_of_everybody_else(alice, code_h
 def test_all_installations_together_leave_github_codes_for_sign_ins(code_host, monkeypatch):
     hourly = [limits.parse(each).amount for each in (installing.ENDED, SIGN_INS_ENDED)]
     monkeypatch.setattr(installing, "ENDED", "2/hour")
-    states = [
-        begin(build.api(build.token(build.member(build.organization(f"o{n}"), f"eve{n}"))))["state"]
-        for n in range(3)
-    ]
 
-    bad = [
-        Client(REMOTE_ADDR=f"203.0.{n}.1").get(CALLBACK, {"state": state, "code": "bad"})
-        for n, state in enumerate(states)
-    ]
+    bad = bad_codes_from(*(f"203.0.{n}.1" for n in range(3)))
 
     assert [each.status_code for each in bad] == [400, 400, 429]
     assert sum(hourly) < 2000

@@ -1,0 +1,20 @@
+"""How an installation loses a repository, on GitHub."""
+
+from sandbox import CodeHost
+from tests import build
+
+
+def suspend(code_host: CodeHost) -> None:
+    code_host.suspend(build.installed(code_host))
+
+
+def uninstall(code_host: CodeHost) -> None:
+    code_host.uninstall(build.installed(code_host))
+
+
+def take_out(code_host: CodeHost) -> None:
+    code_host.remove_from_installation(build.installed(code_host), "acme/docs")
+
+
+def delete(code_host: CodeHost) -> None:
+    code_host.delete_repository("acme/docs")
