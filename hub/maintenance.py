@@ -14,7 +14,7 @@ from typing import NamedTuple
 from django.db import connection
 
 from core.watching import metrics
-from hub import pruning
+from hub import clock_put_back, pruning
 from hub.models import Lease
 from integrations.alerts import causes, sending
 from integrations.comments import sending as comments
@@ -54,6 +54,7 @@ class Job(NamedTuple):
 
 
 JOBS = [
+    Job("clock", timedelta(minutes=1), clock_put_back.note),
     Job("catch up", timedelta(minutes=1), catching_up.catch_up),
     Job(
         "operators' holds",
@@ -104,10 +105,13 @@ class Runner:
         Lease.objects.give_back(RUNNER, holder=self.name)
 
     def _round(self) -> None:
-        """Deliver what is due, then run the jobs that are due; four short queries if there is nothing to do.
+        """Deliver what is due, then run the jobs that are due; five short queries if there is nothing to do.
 
+        Nothing is done by times that are wrong: those that cannot have come yet are moved back first.
         Alerts and comments go first: they are few, and a flood of reports leaves no room in the pace.
         """
+        if not self._do("times", partial(clock_put_back.mend, self._go_on)):
+            return
         self._do("alerts", self._alert)
         self._do("comments", self._comment)
         self._do("retry", self._retry)
@@ -142,14 +146,16 @@ class Runner:
         until = time.monotonic() + (LONGEST_JOB if seconds is None else seconds)
         return lambda: self._go_on() and time.monotonic() < until
 
-    def _do(self, name: str, work: Callable[[], object]) -> None:
-        """Run one piece of work; an error in it stops neither the others nor the runner."""
+    def _do(self, name: str, work: Callable[[], object]) -> bool:
+        """Run one piece of work, and return whether it succeeded: an error in it does not stop the runner."""
         try:
             work()
+            return True
         except Exception:
             log.exception("Maintenance failed: %s", name)
             connection.close()
             self.stopping.wait(PAUSE)
+            return False
 
     def _go_on(self) -> bool:
         return self._mine.is_set() and not self.stopping.is_set()

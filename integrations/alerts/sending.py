@@ -7,7 +7,7 @@ from core import connections
 from integrations import github_api
 from integrations.alerts import words
 from integrations.delivery import leased
-from integrations.delivery.forwarding import CLOCKS_DIFFER, marker
+from integrations.delivery.forwarding import marker
 from integrations.models import Alert
 
 
@@ -47,9 +47,11 @@ def _open(alert: Alert, deadline: float) -> None:
 
 def _look(alert: Alert, posted_at: datetime, deadline: float) -> None:
     """Look for the issue that an earlier attempt may have opened; post it again only if there is none."""
-    since = posted_at - CLOCKS_DIFFER
+    since = posted_at - github_api.CLOCKS_DIFFER
     connections.give_back()  # hold no connection while waiting for GitHub
-    found = github_api.find_issue(alert.target, marker(alert.pk), since=since, deadline=deadline)
+    found = github_api.find_issue(
+        alert.target, marker(alert.pk), since=since, now=alert.started_at, deadline=deadline
+    )
     if found:
         alert.opened(found.number, found.url)
     elif not alert.has_settled():

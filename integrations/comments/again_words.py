@@ -5,8 +5,8 @@ from datetime import datetime
 from core import counting
 from integrations.comments import listing
 from integrations.comments.listing import Item
-from integrations.delivery.forwarding import CLOCKS_DIFFER
 from integrations.delivery.issue_states import AFTER
+from integrations.github_api import CLOCKS_DIFFER
 from integrations.models import Comment, Delivery
 from integrations.models.delivery import DeliveryQuerySet
 

@@ -8,7 +8,7 @@ from core.watching import metrics
 from integrations import github_api
 from integrations.comments import again, again_words, listing, releasing, words
 from integrations.delivery import leased, ownership_changes, pacing
-from integrations.delivery.forwarding import CLOCKS_DIFFER, SOON
+from integrations.delivery.forwarding import SOON
 from integrations.folding import joining
 from integrations.github_api import IssueComment, IssueFacts
 from integrations.models import Comment, Delivery
@@ -91,10 +91,12 @@ def reopen(comment: Comment, deadline: float) -> None:
 
 def _look(comment: Comment, deadline: float, *, is_timely: bool = True) -> None:
     """Write the comment, unless an attempt before has, also one of a Hub before a restored backup."""
-    since = (comment.posted_at or comment.lead.created_at) - CLOCKS_DIFFER
+    since = (comment.posted_at or comment.lead.created_at) - github_api.CLOCKS_DIFFER
     connections.give_back()  # hold no connection while waiting for GitHub
     marker = words.marker(comment)
-    found = github_api.find_comment(*comment.place, marker, since=since, deadline=deadline)
+    found = github_api.find_comment(
+        *comment.place, marker, since=since, now=comment.started_at, deadline=deadline
+    )
     if found:
         comment.found(found.id, found.url)
     elif not comment.has_settled():

@@ -26,7 +26,6 @@ log = logging.getLogger(__name__)
 
 DEADLINE = 10  # seconds, for everything that GitHub is asked about one delivery
 SOON = timedelta(seconds=5)
-CLOCKS_DIFFER = timedelta(hours=2)  # the most that the clocks of the database and GitHub may differ
 UNCHECKED = "the Hub cannot check there now."
 SECRET_IN_ADDRESS = "The address of the page contains a secret, so the report is not sent."  # noqa: S105
 
@@ -87,7 +86,7 @@ def _try(delivery: Delivery, deadline: float) -> None:
     except github_api.Busy as error:
         delivery.wait(str(error), SOON)
     except github_api.Unfinished as error:
-        delivery.look_on(str(error), error.until + CLOCKS_DIFFER)
+        delivery.look_on(str(error), error.until + github_api.CLOCKS_DIFFER)
     except github_api.Unreachable as error:
         delivery.postpone(str(error))
     except github_api.OutcomeUnknown as error:
@@ -144,7 +143,7 @@ def _look_for(delivery: Delivery, deadline: float) -> github_api.Issue | None:
     """The issue of a delivery without an answer from GitHub, if it exists."""
     if not delivery.outcome_unknown_since:
         return None
-    since = delivery.outcome_unknown_since - CLOCKS_DIFFER
+    since = delivery.outcome_unknown_since - github_api.CLOCKS_DIFFER
     if not delivery.repository_id:
         delivery.record_target()
     connections.give_back()  # hold no connection while waiting for GitHub
@@ -152,6 +151,7 @@ def _look_for(delivery: Delivery, deadline: float) -> github_api.Issue | None:
         delivery.target,
         marker(delivery.report_id),
         since=since,
+        now=delivery.started_at,
         deadline=deadline,
         remembers=delivery.is_of_a_backup(),
     )

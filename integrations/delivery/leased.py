@@ -12,7 +12,7 @@ from django.db import transaction
 from core import clock, deadlines
 from integrations import github_api
 from integrations.delivery import holds, pacing
-from integrations.delivery.forwarding import CLOCKS_DIFFER, DEADLINE, SOON
+from integrations.delivery.forwarding import DEADLINE, SOON
 from integrations.models.delivery import TRIED_APART, LeaseLost
 from integrations.models.leased import Leased
 
@@ -133,7 +133,7 @@ def _try(work: Work, row: Any, deadline: float) -> bool:
     except (github_api.Busy, github_api.ReadOn) as error:
         row.wait(str(error), SOON)
     except github_api.Unfinished as error:
-        row.look_on(str(error), error.until + CLOCKS_DIFFER)
+        row.look_on(str(error), error.until + github_api.CLOCKS_DIFFER)
     except github_api.Unreachable as error:
         row.wait(str(error), row.backoff())
         return False

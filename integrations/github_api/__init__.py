@@ -35,6 +35,7 @@ Sources: https://docs.github.com/en/rest/issues/issues, .../rest/apps/apps,
 https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 """
 
+from integrations.github_api.answers import CLOCKS_DIFFER
 from integrations.github_api.app import (
     AppFacts,
     SentWebhook,
@@ -94,6 +95,7 @@ from integrations.github_api.transport import api_address, private_key, why_unre
 from integrations.github_api.users import Visitor, person, visitor
 
 __all__ = [
+    "CLOCKS_DIFFER",
     "FOR_OPERATORS",
     "AppFacts",
     "BadCode",

@@ -7,11 +7,17 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
-from integrations.github_api.errors import Limited, Unreachable
+from core import clock
+from integrations.github_api.errors import FOR_OPERATORS, Limited, Unreachable
 
 NONSENSE = timedelta(seconds=60)
+OTHER_TIME = (
+    "The clocks of this Hub's database and of GitHub differ by more than two hours, "
+    "so it cannot be found out what was sent." + FOR_OPERATORS
+)
 MAX_DIGITS = 20  # of a number of seconds; more digits would not lengthen the wait
 LONGEST_WAIT = timedelta(hours=1)
+CLOCKS_DIFFER = timedelta(hours=2)  # the most that the clocks of the database and GitHub may differ
 
 
 class GitHubAnswer(NamedTuple):
@@ -72,6 +78,15 @@ def date(answer: GitHubAnswer) -> datetime:
         return parsedate_to_datetime(answer.headers["date"]).astimezone(UTC)
     except (KeyError, ValueError, OverflowError):
         return datetime.now(UTC)
+
+
+def require_same_time(answer: GitHubAnswer, now: datetime) -> None:
+    """Raise `Unreachable` if the database's clock, where it is `now`, is not GitHub's.
+
+    What is missing among all that GitHub has updated since a time of ours proves nothing then.
+    """
+    if abs(date(answer) + clock.ahead - now) > CLOCKS_DIFFER:
+        raise Unreachable(OTHER_TIME)
 
 
 def _in_words(error: Any) -> str:

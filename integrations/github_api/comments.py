@@ -6,7 +6,12 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
-from integrations.github_api.answers import GitHubAnswer, limit_left, making_sense
+from integrations.github_api.answers import (
+    GitHubAnswer,
+    limit_left,
+    making_sense,
+    require_same_time,
+)
 from integrations.github_api.errors import OutcomeUnknown, ReadOn, TimedOut, Unreachable
 from integrations.github_api.issues import raise_for_refusal
 from integrations.github_api.looking import PAGE_SIZE, is_ours
@@ -84,9 +89,15 @@ def edit_comment(
 
 
 def find_comment(
-    repository: Repository, number: int, marker: str, *, since: datetime, deadline: float
+    repository: Repository,
+    number: int,
+    marker: str,
+    *,
+    since: datetime,
+    now: datetime,
+    deadline: float,
 ) -> IssueComment | None:
-    """The app's own comment on an issue that contains `marker`, among all updated since then.
+    """The app's own comment on an issue that contains `marker`, among all updated since then; `now` by that clock.
 
     GitHub keeps at most 2,500 comments on an issue. If it lists them too slowly for the deadline, raises `ReadOn`:
     how far they were read is kept in memory for the next call.
@@ -111,6 +122,8 @@ def find_comment(
             is_more = 'rel="next"' in answer.headers.get("link", "") or following.page < place.page
             if found or not is_more:
                 _read.pop(look, None)
+                if not found:
+                    require_same_time(answer, now)
                 return _comment(found, repository, number, answer) if found else None
         place = following
         _keep(look, place.later())

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 from core import deadlines
-from integrations.github_api.answers import GitHubAnswer, date, making_sense
+from integrations.github_api.answers import GitHubAnswer, date, making_sense, require_same_time
 from integrations.github_api.errors import TimedOut, Unfinished, Unreachable
 from integrations.github_api.issues import Issue, raise_for_refusal
 from integrations.github_api.transport import bounded_by
@@ -50,10 +50,11 @@ def find_issue(
     marker: str,
     *,
     since: datetime,
+    now: datetime,
     deadline: float,
     remembers: bool = False,
 ) -> Issue | None:
-    """The app's own issue that contains `marker`, among all issues updated since then.
+    """The app's own issue that contains `marker`, among all issues updated since then; `now` by the same clock.
 
     With `remembers`, what was read is kept in memory for the next look in the same repository: after a
     restored backup there are many. Raises `Unfinished` if there are more than can be read until the deadline.
@@ -62,7 +63,7 @@ def find_issue(
         raise Unreachable(
             "The Hub's GitHub App is not configured. An operator of this Hub has to fix this."
         )
-    look = _Look(repository, marker, since, remembers)
+    look = _Look(repository, marker, since, now, remembers)
     with making_sense():
         try:
             return bounded_by(partial(look.through, deadline), deadline=deadline)
@@ -85,6 +86,7 @@ class _Look:
     repository: Repository
     marker: str
     since: datetime
+    now: datetime
     remembers: bool
     until: datetime = field(init=False)
     settled: datetime = field(init=False)  # what was updated until then is in GitHub's list
@@ -118,6 +120,8 @@ class _Look:
                 self.settled, self.is_begun = date(answer) - SETTLE, True
             self._note(answer.body)
             is_more = self._go_on_after(answer)
+            if not is_more and not self.found:
+                require_same_time(answer, self.now)
             if is_more and not self.found and time.monotonic() >= deadline:
                 raise deadlines.TooLate
         return self.found

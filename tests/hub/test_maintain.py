@@ -170,12 +170,12 @@ def test_an_error_ends_one_piece_of_work_and_not_the_runner(monkeypatch, caplog)
     assert ran == ["x"]  # once in its time
 
 
-def test_a_round_with_nothing_to_do_asks_the_database_four_questions(django_assert_num_queries):
+def test_a_round_with_nothing_to_do_asks_the_database_five_questions(django_assert_num_queries):
     runner = Runner()
     runner._mine.set()
     runner._round()
 
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         runner._round()
 
 

@@ -1,7 +1,8 @@
 """Comments: one POST, a list that is read to its end, an edit; and what becomes of each answer."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from integrations.github_api import (
     Unreachable,
     comments,
 )
+from integrations.github_api.answers import OTHER_TIME
 from integrations.models import Repository
 from tests.integrations.github_api.conftest import TOKEN, at_once, said, soon
 from tests.integrations.github_api.faults import LOST, NEVER_CONNECTED
@@ -65,8 +67,10 @@ def create(deadline: float | None = None) -> IssueComment:
     return github_api.create_comment(DOCS, 3, "Text", deadline=deadline or soon())
 
 
-def find(deadline: float | None = None) -> IssueComment | None:
-    return github_api.find_comment(DOCS, 3, MARK, since=NOON, deadline=deadline or soon())
+def find(deadline: float | None = None, *, now: datetime | None = None) -> IssueComment | None:
+    return github_api.find_comment(
+        DOCS, 3, MARK, since=NOON, now=now or datetime.now(UTC), deadline=deadline or soon()
+    )
 
 
 def read(deadline: float | None = None) -> IssueComment | None:
@@ -168,6 +172,13 @@ def test_a_call_that_read_nothing_new_was_too_late_and_the_place_stays(wire, slo
     assert wire.sent[-1].query["page"] == "3"
 
 
+def test_no_comment_is_missing_by_the_wrong_clock(wire):
+    wire.answer_token()
+    wire.answer(LIST, 200, spam(1), Date="Fri, 20 Nov 2026 12:00:00 GMT")
+
+    assert said(partial(find, now=NOON - timedelta(hours=3))) == (Unreachable, OTHER_TIME)
+
+
 def test_of_few_issues_the_place_is_remembered(wire, slow_lists, monkeypatch):
     monkeypatch.setattr(comments, "MOST_READ", 2)
     wire.answer_token()
@@ -175,7 +186,9 @@ def test_of_few_issues_the_place_is_remembered(wire, slow_lists, monkeypatch):
     for number in range(3):
         slow_lists(1)
         with pytest.raises(ReadOn):
-            github_api.find_comment(DOCS, 3, f"{MARK}{number}", since=NOON, deadline=soon())
+            github_api.find_comment(
+                DOCS, 3, f"{MARK}{number}", since=NOON, now=NOON, deadline=soon()
+            )
 
     assert [marker for _, _, marker in comments._read] == [f"{MARK}1", f"{MARK}2"]
 

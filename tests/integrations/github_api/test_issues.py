@@ -19,6 +19,7 @@ from integrations.github_api import (
     Unfinished,
     Unreachable,
 )
+from integrations.github_api.answers import OTHER_TIME
 from integrations.models import Repository
 from tests.integrations.github_api.conftest import TOKEN, at_once, said, settled, soon
 from tests.integrations.github_api.faults import LOST, NEVER_CONNECTED
@@ -39,8 +40,16 @@ def create(deadline: float | None = None) -> Issue:
     return github_api.create_issue(DOCS, "A title", "A body", deadline=deadline or soon())
 
 
-def find(since: datetime = NOON, deadline: float | None = None) -> Issue | None:
-    return github_api.find_issue(DOCS, "<!-- hub:1 -->", since=since, deadline=deadline or soon())
+def find(
+    since: datetime = NOON, deadline: float | None = None, *, now: datetime | None = None
+) -> Issue | None:
+    return github_api.find_issue(
+        DOCS,
+        "<!-- hub:1 -->",
+        since=since,
+        now=now or datetime.now(UTC),
+        deadline=deadline or soon(),
+    )
 
 
 def test_what_is_sent(wire):
@@ -426,6 +435,19 @@ def test_a_look_without_an_end_says_how_far_it_came(wire, monkeypatch):
 
     assert unfinished.value.until == NOON + timedelta(seconds=59)
     assert wire.lines == [TOKEN, LIST]
+
+
+@pytest.mark.parametrize("hours", [-3, 3, 48])
+def test_nothing_is_missing_by_the_wrong_clock(wire, hours):
+    """What was sent before the time that is asked about is in no list."""
+    wire.answer_token()
+    wire.answer(LIST, 200, [], Date=DATE)
+    wire.answer(LIST, 200, [OURS], Date=DATE)
+    by = partial(find, now=NOON + timedelta(hours=hours))
+
+    assert said(by) == (Unreachable, OTHER_TIME)
+    assert by() == FOUND
+    assert "An operator of this Hub has to fix this." in OTHER_TIME
 
 
 @pytest.mark.parametrize("time", ["soon", None, 7])

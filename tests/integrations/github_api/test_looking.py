@@ -25,7 +25,7 @@ class Listed:
     def __init__(self) -> None:
         self.updated: dict[int, datetime] = {}
         self.bodies: dict[int, str] = {}
-        self.now = NOON + timedelta(days=1)
+        self.now = NOON + timedelta(hours=1)
         self.asked = 0
         self.then: Callable[[int], object] = lambda asked: None
 
@@ -68,7 +68,7 @@ def mark(name: object) -> str:
 
 def find(name: object, since: datetime = NOON, *, until: float | None = None, remembers=True):
     found = looking.find_issue(
-        HERE, mark(name), since=since, deadline=until or soon(), remembers=remembers
+        HERE, mark(name), since=since, now=NOON, deadline=until or soon(), remembers=remembers
     )
     return found and found.number
 

@@ -1,0 +1,182 @@
+"""What is mended once the database's clock was ahead and is put back: times that cannot have come yet.
+
+Each column of a time says by how much it may be ahead of now; `maintain` moves what is later back by as much as
+the clock was put back. Else it would wait, or be believed, for as long as the clock was ahead.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from django.db import models
+from django.db.models import Case, F, Max, Q, QuerySet, When
+
+from core import clock
+from core.batches import AT_ONCE, at_leisure
+from core.times import DAY, HOUR
+from hub.models import Lease, Offer
+from hub.registering.offer import LIFETIME as OFFER_LIFETIME
+from integrations.delivery.holds import PROBE_EVERY
+from integrations.models import (
+    Alert,
+    Answer,
+    Comment,
+    Delivery,
+    Hold,
+    Installation,
+    Integration,
+    OneTimeState,
+    PastTry,
+    Verdict,
+    Webhook,
+)
+from integrations.models.delivery import DELIVERED, LEASE, SETTLE
+from integrations.models.one_time_state import LIFETIME as STATE_LIFETIME
+from orgs.discovery.checking import EVERY as FILE_EVERY
+from orgs.models import Domain, FormerAddress, Invitation, Notice, Organization, PersonalToken, Site
+from orgs.models.domain import CHALLENGE_LIFETIME, GRACE
+from reports.models import Account, Report
+
+log = logging.getLogger(__name__)
+
+LATEST = "latest time"  # the lease whose end is the latest time that `maintain` has seen
+SPARE = timedelta(minutes=1)  # by which the clock may be put back without a word
+
+_PAST = timedelta()
+_ATTEMPT = {
+    "due_at": 2 * HOUR,  # the longest wait is an hour and a fifth
+    "lease_until": LEASE,
+    "last_tried_at": _PAST,
+    "posted_at": _PAST,
+}
+AHEAD: dict[type[models.Model], dict[str, timedelta]] = {  # how far each time may be ahead of now
+    Organization: {"left_at": _PAST},
+    Notice: {"at": _PAST},
+    Invitation: {"created_at": _PAST},
+    PersonalToken: {"last_used_at": _PAST},
+    FormerAddress: {"left_at": _PAST},
+    Domain: {
+        "created_at": _PAST,
+        "expires_at": CHALLENGE_LIFETIME,
+        "verified_at": _PAST,
+        "lapsed_at": _PAST,
+        "lapses_at": GRACE,
+        "opted_out_at": _PAST,
+        "absent_since": _PAST,
+        "last_checked_at": _PAST,
+        "look_began_at": _PAST,
+        "look_due_at": 2 * DAY,
+        "file_due_at": FILE_EVERY,
+        "refused_in_public_at": _PAST,
+    },
+    Site: {
+        "verified_at": _PAST,
+        "lapsed_at": _PAST,
+        "opted_out_at": _PAST,
+        "file_due_at": FILE_EVERY,
+        "refused_in_public_at": _PAST,
+    },
+    Report: {"received_at": _PAST, "last_received_at": _PAST, "erased_at": _PAST},
+    Account: {"received_at": _PAST, "last_received_at": _PAST},
+    Installation: {
+        "suspended_at": _PAST,
+        "limited_until": HOUR,  # of a longer window, the pace says so anew
+        "left_alone_until": HOUR,
+        "limit_seen_at": _PAST,
+        "asked_about_at": _PAST,
+    },
+    Integration: {
+        "moved_at": _PAST,
+        "probe_at": PROBE_EVERY,
+        "paused_at": _PAST,
+        "rights_seen_at": _PAST,
+        "rights_absent_since": _PAST,
+        "rights_lost_at": _PAST,
+    },
+    Delivery: _ATTEMPT
+    | {"trying_since": _PAST, "outcome_unknown_since": _PAST, "folded_at": _PAST},
+    Alert: _ATTEMPT | {"since": _PAST, "ended_at": _PAST},
+    Comment: _ATTEMPT | {"written_at": _PAST, "listed_until": _PAST},
+    PastTry: {"last_tried_at": _PAST},
+    Hold: {"made_at": _PAST, "released_at": _PAST, "followed_at": _PAST},
+    Answer: {"changed_at": _PAST},
+    Verdict: {"made_at": _PAST},
+    Webhook: {"received_at": _PAST},
+    OneTimeState: {"expires_at": STATE_LIFETIME, "used_at": _PAST},
+    Offer: {"expires_at": OFFER_LIFETIME},
+}
+
+
+def note(go_on: Callable[[], bool] = lambda: True) -> None:
+    """Save the latest time that is known, also of reports that came in while nobody looked; at intervals."""
+    latest, _ = Lease.objects.get_or_create(name=LATEST, defaults={"until": clock.now()})
+    ahead = Report.objects.filter(received_at__gt=clock.now() + SPARE)
+    came = ahead.aggregate(latest=Max("received_at"))["latest"] or clock.now()
+    Lease.objects.filter(pk=latest.pk, until__lt=came).update(until=came)
+
+
+def mend(go_on: Callable[[], bool] = lambda: True) -> int:
+    """Move times back if the clock was put back since `note`; returns the number of rows. One query if it was not.
+
+    Goes on at the next call if `go_on` returns False meanwhile.
+    """
+    by = _put_back_by()
+    if not by:
+        return 0
+    log.warning(
+        "The database's clock was put back by %s. Times that have not come are moved back.", by
+    )
+    rows = _look_again_for_unknown(by) + sum(at_leisure(go_on, _move_back(by)))
+    if go_on():
+        Lease.objects.filter(name=LATEST).update(until=clock.now())
+        log.warning("Times in %s rows were moved back.", f"{rows:,}")
+    return rows
+
+
+def _put_back_by() -> timedelta | None:
+    ahead = Lease.objects.filter(name=LATEST, until__gt=clock.now() + SPARE)
+    seen = ahead.annotate(now=clock.now()).values_list("until", "now").first()
+    return seen and seen[0] - seen[1]
+
+
+def _look_again_for_unknown(by: timedelta) -> int:
+    """What GitHub has not confirmed may have been sent that much earlier than is known, also where that has come.
+
+    It is looked for no sooner than what was sent just now is in GitHub's lists.
+    """
+    earlier = {"posted_at": F("posted_at") - by, "due_at": clock.now() + SETTLE}
+    unknown = [
+        model._base_manager.filter(posted_at__isnull=False, status__in=model.TO_DO)
+        for model in (Alert, Comment)
+    ]
+    undelivered = Delivery.objects.filter(posted_at__isnull=False).exclude(status__in=DELIVERED)
+    since = F("outcome_unknown_since") - by
+    return undelivered.update(**earlier, outcome_unknown_since=since) + sum(
+        rows.update(**earlier) for rows in unknown
+    )
+
+
+def _move_back(by: timedelta) -> Iterator[int]:
+    """Yields how many rows each step has changed."""
+    for model, columns in AHEAD.items():
+        is_late = {
+            name: Q(**{f"{name}__gt": clock.now() + ahead + SPARE})
+            for name, ahead in columns.items()
+        }
+        moved = {
+            name: Case(When(late, then=F(name) - by), default=F(name))
+            for name, late in is_late.items()
+        }
+        for some in _in_parts(model):
+            yield some.filter(reduce(or_, is_late.values())).update(**moved)
+
+
+def _in_parts(model: type[models.Model]) -> Iterator[QuerySet[Any]]:
+    rows = model._base_manager.order_by("pk")
+    rest = rows
+    while pks := list(rest.values_list("pk", flat=True)[:AT_ONCE]):
+        yield model._base_manager.filter(pk__range=(pks[0], pks[-1]))
+        rest = rows.filter(pk__gt=pks[-1])

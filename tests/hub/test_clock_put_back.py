@@ -1,0 +1,199 @@
+"""The database's clock was ahead, and is put back: nothing waits for that long, and nothing is sent twice."""
+
+from datetime import timedelta
+
+import pytest
+from django.apps import apps
+from django.db.models import DateTimeField
+from django.test import Client
+
+from core.clock import now
+from hub import clock_put_back
+from hub.clock_put_back import AHEAD, mend, note
+from hub.maintenance import Runner
+from hub.models import Lease
+from integrations.models import Delivery, Installation, Integration
+from orgs.models import Domain, Organization
+from reports.models import Report
+from tests import build
+from tests.upgrades.kept import OURS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LEFT = {
+    "hub.Lease.until": "a lease that ends too late is free",
+    "integrations.Alert.created_at": "is only shown",
+    "integrations.Alert.issue_updated_at": "by GitHub's clock",
+    "integrations.Attempt.ended_at": "is only shown",
+    "integrations.Attempt.started_at": "is only shown",
+    "integrations.Comment.created_at": "bounds a wait of minutes",
+    "integrations.Comment.occasion": "is in the mark of what was written",
+    "integrations.Delivery.created_at": "is in the mark of what was written, as an occasion",
+    "integrations.Delivery.issue_closed_at": "by GitHub's clock",
+    "integrations.Delivery.issue_updated_at": "by GitHub's clock",
+    "integrations.Hold.ends_at": "as an operator said",
+    "integrations.Installation.created_at": "is only shown",
+    "orgs.Organization.created_at": "is only shown",
+    "orgs.Terminal.ends_at": "by the machine's clock",
+    "orgs.Terminal.last_used_at": "by the machine's clock",
+    "orgs.Terminal.signed_in_at": "by the machine's clock",
+    "orgs.User.date_joined": "by the machine's clock",
+    "orgs.User.last_login": "by the machine's clock",
+}
+
+
+NEVER_BOTH = "lapsed_at"  # where there is a `verified_at`
+
+
+def later(**duration: float) -> list[str]:
+    """The columns of which some row is so much later than it may be."""
+    by = timedelta(**duration)
+    return [
+        f"{model._meta.label}.{name}"
+        for model, columns in AHEAD.items()
+        for name, ahead in columns.items()
+        if model._base_manager.filter(**{f"{name}__gt": now() + ahead + by}).exists()
+    ]
+
+
+def a_round() -> None:
+    runner = Runner()
+    runner._mine.set()
+    runner._round()
+
+
+def test_of_each_time_it_is_known_how_far_it_may_be_ahead():
+    times = {
+        f"{model._meta.label}.{field.name}"
+        for model in apps.get_models()
+        if model._meta.app_label in OURS
+        for field in model._meta.concrete_fields
+        if isinstance(field, DateTimeField)
+    }
+    mended = {f"{model._meta.label}.{name}" for model, columns in AHEAD.items() for name in columns}
+
+    assert mended | set(LEFT) == times
+    assert not mended & set(LEFT)
+
+
+@pytest.mark.parametrize("at_once", [1, 5000])
+def test_each_time_that_cannot_have_come_moves_back_and_no_other(
+    code_host, clock, monkeypatch, at_once
+):
+    monkeypatch.setattr(clock_put_back, "AT_ONCE", at_once)
+    build.acme(code_host, "docs.acme.com", "acme.dev", "acme.org")
+    note()
+    clock.advance(days=3)
+    build.send(Client())
+    build.send(Client(), build.report(report__summary="Another"))
+    rows = {model: model._base_manager for model in AHEAD if model._base_manager.exists()}
+    for model, all_rows in rows.items():
+        pks = list(all_rows.order_by("pk").values_list("pk", flat=True))
+        columns = {name: ahead for name, ahead in AHEAD[model].items() if name != NEVER_BOTH}
+        right = {name: now() - timedelta(days=3) + ahead for name, ahead in columns.items()}
+        wrong = {name: now() + ahead for name, ahead in columns.items()}
+        all_rows.filter(pk__in=pks[1:]).update(**right)
+        all_rows.filter(pk=pks[0]).update(**wrong)
+    note()
+    clock.advance(days=-3)
+    wrong_before = later(days=2.9)
+
+    changed = mend()
+
+    assert set(rows) >= {Organization, Domain, Report, Installation, Integration, Delivery}
+    assert wrong_before == [
+        f"{m._meta.label}.{name}" for m in rows for name in AHEAD[m] if name != NEVER_BOTH
+    ]
+    assert changed >= len(rows)
+    assert not later()
+    assert later(seconds=-30) == wrong_before  # no further back
+    assert mend() == 0
+
+
+def test_what_waited_goes_on_at_once(client, code_host, clock):
+    build.acme(code_host)
+    code_host.fail("500", path="token", times=2)
+    note()
+    clock.advance(days=40)
+    build.send(client)
+    note()
+    clock.advance(days=-40)
+    a_round()
+    clock.advance(minutes=2)
+    a_round()
+
+    assert Delivery.objects.get().status == "sent"
+
+
+@pytest.mark.parametrize("pass_then", [timedelta(), timedelta(hours=7)])
+def test_an_issue_of_a_wrong_time_is_found(client, code_host, clock, pass_then):
+    """Else it would be looked for among what was updated after it: also once that time has come."""
+    build.acme(code_host)
+    note()
+    clock.advance(hours=5)
+    code_host.fail("502_after_creating")
+    build.send(client)
+    note()
+    clock.advance(hours=-5, seconds=pass_then.total_seconds())
+    Lease.objects.filter(name=clock_put_back.LATEST).update(until=now() + timedelta(hours=5))
+    a_round()
+    clock.advance(hours=6)
+    a_round()
+
+    assert Delivery.objects.get().status == "sent"
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_what_came_in_while_nobody_looked_tells_how_far_the_clock_was_ahead(
+    client, code_host, clock
+):
+    build.acme(code_host)
+    note()
+    build.send(client)
+    Report.objects.update(received_at=now() + timedelta(days=3))
+    unseen = mend()
+    note()
+
+    assert unseen == 0
+    assert mend() == 1
+    assert not Report.objects.filter(received_at__gt=now()).exists()
+
+
+def test_mending_that_was_stopped_goes_on(client, code_host, clock):
+    build.acme(code_host)
+    note()
+    clock.advance(days=3)
+    build.send(client)
+    note()
+    clock.advance(days=-3)
+    mend(lambda: False)
+    stopped = later()
+    mend()
+
+    assert stopped
+    assert not later()
+
+
+@pytest.mark.parametrize("seconds", [0, 50])
+def test_a_clock_that_is_right_moves_nothing(client, code_host, clock, seconds):
+    build.acme(code_host)
+    clock.advance(seconds=seconds)
+    build.send(client)
+    note()
+    clock.advance(seconds=-seconds)
+
+    assert mend() == 0
+
+
+def test_where_times_cannot_be_mended_nothing_is_sent(client, code_host, monkeypatch, caplog):
+    build.acme(code_host)
+    code_host.fail("500", path="token")
+    build.send(client)
+    Delivery.objects.update(due_at=Delivery.objects.get().created_at)
+    monkeypatch.setattr("hub.maintenance.PAUSE", 0)
+    monkeypatch.setattr(clock_put_back, "mend", lambda go_on: 1 / 0)
+    asked = len(code_host.requests)
+    a_round()
+
+    assert "Maintenance failed: times" in caplog.text
+    assert len(code_host.requests) == asked
