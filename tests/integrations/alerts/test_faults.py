@@ -280,7 +280,7 @@ def test_a_lost_issue_is_looked_for_among_those_since_it_was_sent(acme, code_hos
 
     [looked] = [each for each in code_host.requests if each.method == "GET"]
     asked = datetime.fromisoformat(parse_qs(looked.query)["since"][0])
-    assert abs(asked - (sent - sending.CLOCKS_DIFFER)) < timedelta(seconds=2)
+    assert abs(asked - (sent - github_api.CLOCKS_DIFFER)) < timedelta(seconds=2)
 
 
 def test_somebody_elses_marker_is_not_adopted(acme, code_host, settle):
