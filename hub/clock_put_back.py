@@ -178,5 +178,5 @@ def _in_parts(model: type[models.Model]) -> Iterator[QuerySet[Any]]:
     rows = model._base_manager.order_by("pk")
     rest = rows
     while pks := list(rest.values_list("pk", flat=True)[:AT_ONCE]):
-        yield model._base_manager.filter(pk__range=(pks[0], pks[-1]))
+        yield model._base_manager.filter(pk__gte=pks[0], pk__lte=pks[-1])
         rest = rows.filter(pk__gt=pks[-1])

@@ -107,11 +107,10 @@ class Runner:
     def _round(self) -> None:
         """Deliver what is due, then run the jobs that are due; five short queries if there is nothing to do.
 
-        Nothing is done by times that are wrong: those that cannot have come yet are moved back first.
+        Times that cannot have come are moved back first, so that nothing is done by them.
         Alerts and comments go first: they are few, and a flood of reports leaves no room in the pace.
         """
-        if not self._do("times", partial(clock_put_back.mend, self._go_on)):
-            return
+        self._do("times", partial(clock_put_back.mend, self._go_on))
         self._do("alerts", self._alert)
         self._do("comments", self._comment)
         self._do("retry", self._retry)
@@ -146,16 +145,14 @@ class Runner:
         until = time.monotonic() + (LONGEST_JOB if seconds is None else seconds)
         return lambda: self._go_on() and time.monotonic() < until
 
-    def _do(self, name: str, work: Callable[[], object]) -> bool:
-        """Run one piece of work, and return whether it succeeded: an error in it does not stop the runner."""
+    def _do(self, name: str, work: Callable[[], object]) -> None:
+        """Run one piece of work; an error in it stops neither the others nor the runner."""
         try:
             work()
-            return True
         except Exception:
             log.exception("Maintenance failed: %s", name)
             connection.close()
             self.stopping.wait(PAUSE)
-            return False
 
     def _go_on(self) -> bool:
         return self._mine.is_set() and not self.stopping.is_set()

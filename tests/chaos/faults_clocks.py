@@ -7,8 +7,6 @@ from tests.chaos import wall_clock
 from tests.chaos.faults import Inject, fault
 from tests.chaos.world import CLOCK, World
 
-HOUR = 3600  # seconds
-
 
 def _hubs(seconds: int) -> Inject:
     """On SQLite that is the database's clock, too."""
@@ -22,5 +20,5 @@ def _hubs(seconds: int) -> Inject:
     return inject
 
 
-for name, seconds in (("an hour ahead", HOUR), ("an hour behind", -HOUR)):
+for name, seconds in wall_clock.OFF.items():
     fault(f"the Hub's clock {name}", seconds=(3, 30), needs=wall_clock.lacks)(_hubs(seconds))

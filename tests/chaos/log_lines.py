@@ -7,9 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.chaos.wall_clock import OFF
 from tests.chaos.world import CLOCK, DATABASE, DISK, GITHUB, MAINTAIN, REDIS, SERVER, Away
 
-HOUR = 3600.0  # that clocks are off
 AFTER = 15.0  # seconds: what was begun while something was away may end with an error after it
 DATABASE_ERRORS = re.compile(
     r"The database cannot be reached|OperationalError|InterfaceError|PoolTimeout|AdminShutdown|database is locked|"
@@ -90,6 +90,6 @@ def _when(line: Line, notes: list[Away]) -> Iterator[float]:
     yield line.at
     for note in notes:
         if note.what == CLOCK:
-            for at in (line.at - HOUR, line.at + HOUR):
+            for at in (line.at - seconds for seconds in OFF.values()):
                 if note.since <= at <= note.until + AFTER:
                     yield at

@@ -5,6 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+HOUR = 3600  # seconds
+OFF = {  # by so much; members stay signed in, and the Hub looks for nothing at GitHub by the last one
+    "an hour ahead": HOUR,
+    "an hour behind": -HOUR,
+    "nine hours ahead": 9 * HOUR,
+}
 SOURCE = Path(__file__).with_suffix(".c")
 
 
