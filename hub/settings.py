@@ -294,6 +294,7 @@ def _database() -> dict:
     database = _database_at(url or f"sqlite:///{VAR_DIR / 'hub.sqlite3'}")
     options = database.setdefault("OPTIONS", {})
     if database["ENGINE"].endswith("sqlite3"):
+        database["ENGINE"] = "hub.sqlite3"
         if command_line.only_looks and _is_missing(Path(database["NAME"])):
             MISSING.append(Path(database["NAME"]))
             database["NAME"] = ":memory:"  # Django's checks open it, and would make the file

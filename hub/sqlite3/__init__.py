@@ -1,0 +1,1 @@
+"""Django's SQLite backend, for threads that wait for one another."""
