@@ -184,6 +184,22 @@ def test_a_link_below_a_folder_of_another_user_is_not_followed(client: CommandLi
 
 
 @only_root
+@pytest.mark.parametrize("theirs", [".claude", ".claude/CLAUDE.md"])
+def test_nobody_else_says_where_the_file_of_a_person_is(
+    client: CommandLine, world: World, theirs: str
+):
+    (world.home / ".claude").mkdir()
+    (world.home / ".claude" / "CLAUDE.md").symlink_to("../.profile")
+    (world.home / ".profile").write_text("mine\n")
+    _give_away(world.home / theirs)
+
+    ended = _init(client, world, "--global")
+
+    assert f' through "{world.home / theirs}", which belongs to another user.' in ended.stderr
+    assert _read(world.home) == {".profile": b"mine\n"}
+
+
+@only_root
 def test_a_link_of_another_user_to_a_repository_makes_no_root(client: CommandLine, world: World):
     for name in ("own/.git", "work/sub"):
         (world.folder / name).mkdir(parents=True)
