@@ -21,6 +21,7 @@ from tests.clients.command_line import CommandLine, Ended
 from tests.clients.conftest import COMMAND_LINES, NODE, Sdk, World
 from tests.clients.stand_ins import HUB
 from tests.clients.test_cli import SIGN_IN
+from tests.clients.test_config_file import NOBODY, OF_ANOTHER, only_root
 from tests.orgs.terminals import terminal as terminals
 
 LATER = 4102444800  # the year 2100
@@ -306,6 +307,25 @@ def test_ctrl_c_leaves_no_lock(client: CommandLine, world: World):
 
     assert ended.exit == 130
     assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+@only_root
+@pytest.mark.parametrize("place", ["config", "config/docfeedback", "config/docfeedback/sign-ins"])
+def test_a_sign_in_in_a_folder_of_another_user_is_neither_used_nor_kept(
+    client: CommandLine, world: World, place: str
+):
+    path = _expired(world)
+    os.chown(world.home / place, NOBODY, NOBODY)
+    world.stage.answers = {HUB: [_discovery(world)]}
+
+    used, kept = (
+        client.run([command], cwd=world.folder, env=world.environment)
+        for command in ("me", "login")
+    )
+
+    assert used.stderr == f"Error: {path} cannot be read: {OF_ANOTHER}.\n"
+    assert kept.stderr == f"Error: {path} cannot be written: {OF_ANOTHER}.\n"
+    assert [asked.method for asked in world.stage.asked[HUB]] == ["GET"]  # for `login`, no token
 
 
 def test_a_folder_that_cannot_be_written_is_told_before_the_code(client: CommandLine, world: World):

@@ -12,17 +12,21 @@ import { objectOf, parse, textOf, wholeOf } from "./document.js";
 import { AuthError, ValidationError } from "./errors.js";
 import { Unusable } from "./files.js";
 import { Refused, discover, refresh } from "./oauth.js";
-import { Exposed, locked, read, remove, write } from "./private_files.js";
-import { TOKEN, oneSpelling, signInsFolder } from "./settings.js";
+import { Exposed, locked, read, refuseOtherUsers, remove, write } from "./private_files.js";
+import { TOKEN, configPath, oneSpelling, signInsFolder } from "./settings.js";
 
 const LAST_SECOND = 253402300799; // of the year 9999
 const REFRESH_TIME = 10_000; // for all requests under a lock; less than LOCK_SECONDS
 
-/** The sign-in at this Hub, or null; AuthError if others can read or change the file. */
+/**
+ * The sign-in at this Hub, or null; AuthError if others can read or change the file, ValidationError if
+ * another user can say where it is.
+ */
 export function stored(hubUrl, { evenExposed = false } = {}) {
   const path = pathOf(hubUrl);
   try {
     const data = read(path, { evenExposed });
+    if (data !== null) refuseOthers(path);
     return data === null ? null : parsed(data, hubUrl);
   } catch (error) {
     if (error instanceof Exposed) throw AuthError.of("exposed_sign_in", { path });
@@ -94,10 +98,15 @@ function pathOf(hubUrl) {
 async function changing(hubUrl, work) {
   const path = pathOf(hubUrl);
   try {
+    refuseOthers(path);
     return await locked(path.replace(/json$/, "lock"), work);
   } catch (error) {
     throw named("unwritable_file", path, error);
   }
+}
+
+function refuseOthers(path) {
+  refuseOtherUsers(path, dirname(configPath()));
 }
 
 function keep(hubUrl, tokens) {

@@ -23,10 +23,15 @@ REFRESH_SECONDS = 10.0  # for all requests under a lock; less than LOCK_SECONDS
 
 
 def stored(hub_url: str, *, even_exposed: bool = False) -> Optional[Tokens]:
-    """The sign-in at this Hub, or None. Raises AuthError if others can read or change the file."""
+    """The sign-in at this Hub, or None. Raises AuthError if others can read or change the file.
+
+    ValidationError if another user can say where it is.
+    """
     path = path_of(hub_url)
     try:
         data = private_files.read(path, even_exposed=even_exposed)
+        if data is not None:
+            _refuse_other_users(path)
     except private_files.Exposed:
         raise AuthError.of("exposed_sign_in", path=path) from None
     except Unusable as error:
@@ -100,11 +105,16 @@ def _changing(hub_url: str) -> Iterator[None]:
     """Let no other command change the sign-in at this Hub meanwhile: refresh tokens work once."""
     path = path_of(hub_url)
     try:
+        _refuse_other_users(path)
         with private_files.locked(path.with_suffix(".lock")):
             yield
     except Unusable as error:
         reason = message(error.reason)
         raise ValidationError.of("unwritable_file", path=path, reason=reason) from None
+
+
+def _refuse_other_users(path: Path) -> None:
+    private_files.refuse_other_users(path, settings.config_path().parent)
 
 
 def _keep(hub_url: str, tokens: Tokens) -> None:
