@@ -166,7 +166,10 @@ def _way(path: str) -> Iterator[Tuple[Path, List[str]]]:
 
     With the parts of the path behind it. Each is looked at only once the next one is asked for.
     """
-    parts = [*reversed((Path.cwd() / path).parts)]
+    whole = Path(path)
+    if not whole.is_absolute():
+        whole = Path.cwd() / whole
+    parts = [*reversed(whole.parts)]
     step, links = Path(), 0
     while parts and links <= MOST_LINKS:
         part = parts.pop()
