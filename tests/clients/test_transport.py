@@ -193,6 +193,18 @@ def test_a_signal_needs_nothing_that_came_after_node_20(world: World):
     assert outcome == {"result": "cancelled"}
 
 
+@pytest.mark.parametrize(("more", "is_used"), [({}, True), ({"REQUEST_METHOD": "GET"}, False)])
+def test_a_header_of_a_request_that_a_program_answers_is_no_proxy(
+    sdk: Sdk, world: World, more: dict[str, str], is_used: bool
+):
+    hub = world.dead.replace("127.0.0.1", "127.0.0.2")
+    sdk.environment |= {"HTTP_PROXY": world.hub, **more}
+
+    sdk.do({"do": "send", "report": REPORT, "client": {"hub_url": hub}})
+
+    assert (HUB in world.stage.asked) == is_used
+
+
 @pytest.mark.parametrize(
     ("name", "values"),
     [
