@@ -26,7 +26,7 @@ const SAFE = [
 
 /** The path of git, or null. */
 export function program() {
-  return find(process.platform === "win32" ? "git.exe" : "git");
+  return find("git");
 }
 
 /** What git prints; null if it fails, takes too long, needs too much memory or says too much. */

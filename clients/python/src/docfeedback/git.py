@@ -45,7 +45,7 @@ SAFE = (
 
 def program() -> Optional[str]:
     """The path of git, or None."""
-    return programs.find("git.exe" if os.name == "nt" else "git")
+    return programs.find("git")
 
 
 def ask(program: str, folder: str, *words: str) -> Optional[str]:
