@@ -48,6 +48,17 @@ def test_a_transport_gets_the_request_and_gives_the_response(sdk: Sdk):
     assert seen["headers"]["user-agent"].startswith("docfeedback-")
 
 
+def test_what_a_transport_says_of_a_host_is_kept_for_nobody_else(sdk: Sdk, world: World):
+    listing = {"status": 200, "headers": {}, "body": {"opt_in": False}}
+    report = {**REPORT, "doc_url": "https://docs.acme.com/x"}
+    world.stage.answers = {HUB: [NEW]}
+
+    by_another, by_ours = sdk.do(_send_by(listing, report=report), {"do": "send", "report": report})
+
+    assert by_another["result"]["outcome"]["raises"] == "OptedOut"
+    assert by_ours["result"]["id"] == "r1"
+
+
 def test_a_transport_is_asked_for_the_file_of_the_pages_host_too(sdk: Sdk):
     listing = {"status": 200, "headers": {}, "body": {"opt_in": False}}
 
