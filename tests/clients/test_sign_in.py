@@ -399,6 +399,20 @@ def test_a_program_of_the_current_folder_is_never_started(sdk: Sdk, platform: st
     )
 
 
+def test_a_sign_in_that_cannot_be_kept_is_ended_at_the_hub(client: CommandLine, world: World):
+    told = [SIGN_IN["answers"][name] for name in ("sign-in", "a code", "tokens", "revoked")]
+    world.stage.answers = {HUB: world.filled(told)}
+    full = CommandLine(["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", *client.command])
+
+    ended = full.run(["login"], cwd=world.folder, env=world.hurried)
+
+    path = world.sign_in_at(world.hub)
+    assert ended.stderr.endswith(f"Error: {path} cannot be written: the system refused.\n")
+    revoked = [asked.body for asked in world.stage.asked[HUB] if asked.path == "/oauth/revoke"]
+    assert [body.split(b"&")[0] for body in revoked] == [b"token=refresh-2", b"token=access-2"]
+    assert [*path.parent.iterdir()] == []
+
+
 @pytest.mark.parametrize(
     ("answers", "pauses"),
     [
