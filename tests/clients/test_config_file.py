@@ -126,6 +126,22 @@ def test_a_folder_of_another_user_without_the_file_is_no_error(
     assert ended.exit == 0
 
 
+@pytest.mark.parametrize("place", [".", PLACES[-1]])
+def test_a_token_is_left_in_no_write_that_was_cut_short(
+    client: CommandLine, world: World, path: Path, place: str
+):
+    path.write_text(json.dumps({"hub_url": HUB, "token": "hub_1"}))
+    _move_behind_a_link(world, place)
+    real = path.resolve()
+    draft = real.with_name(f".{real.name}.docfeedback-0123456789ab")
+    draft.write_text(path.read_text())
+
+    ended = _config(client, world, "unset", "token")
+
+    assert ended.exit == 0
+    assert not draft.exists()
+
+
 @pytest.mark.parametrize("place", [".", *PLACES])
 def test_a_link_of_ones_own_is_followed(client: CommandLine, world: World, path: Path, place: str):
     path.write_text(json.dumps({"code_host": "https://github.acme.com"}))

@@ -5,14 +5,14 @@
  */
 
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { message } from "./contract.js";
 import { objectOf, parse, textOf, wholeOf } from "./document.js";
 import { AuthError, ValidationError } from "./errors.js";
 import { Unusable } from "./files.js";
 import { Refused, discover, refresh } from "./oauth.js";
-import { Exposed, locked, read, refuseOtherUsers, remove, write } from "./private_files.js";
+import { Exposed, drafts, locked, read, refuseOtherUsers, remove, write } from "./private_files.js";
 import { TOKEN, configPath, oneSpelling, signInsFolder } from "./settings.js";
 
 const LAST_SECOND = 253402300799; // of the year 9999
@@ -45,7 +45,8 @@ export function replace(hubUrl, tokens) {
 
 /** The sign-in at this Hub, or null; it is kept no longer. */
 export async function take(hubUrl) {
-  if (!existsSync(pathOf(hubUrl)) && !drafts(hubUrl).length) return null;
+  const path = pathOf(hubUrl);
+  if (!existsSync(path) && !drafts(path).length) return null;
   return changing(hubUrl, () => {
     const before = stored(hubUrl, { evenExposed: true });
     forget(hubUrl);
@@ -115,18 +116,8 @@ function keep(hubUrl, tokens) {
 
 /** Delete the sign-in, and what is left of it where writing it was cut short. */
 function forget(hubUrl) {
-  [pathOf(hubUrl), ...drafts(hubUrl)].forEach(remove);
-}
-
-function drafts(hubUrl) {
   const path = pathOf(hubUrl);
-  const start = `.${basename(path)}.docfeedback-`;
-  try {
-    const names = readdirSync(dirname(path)).filter((name) => name.startsWith(start));
-    return names.map((name) => join(dirname(path), name));
-  } catch {
-    return []; // there is no such folder
-  }
+  [...drafts(path), path].forEach(remove);
 }
 
 /** The sign-in in the file; null if it is damaged, or is that at another Hub. */

@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 import json
 from pathlib import Path
-from typing import Iterator, List, Optional
+from typing import Iterator, Optional
 
 from . import document, oauth, private_files, settings
 from .contract import message
@@ -50,7 +50,8 @@ def replace(hub_url: str, tokens: Tokens) -> Optional[Tokens]:
 
 def take(hub_url: str) -> Optional[Tokens]:
     """The sign-in at this Hub, or None; it is kept no longer."""
-    if not path_of(hub_url).exists() and not _drafts(hub_url):
+    path = path_of(hub_url)
+    if not path.exists() and not private_files.drafts(path):
         return None
     with _changing(hub_url):
         before = stored(hub_url, even_exposed=True)
@@ -124,13 +125,9 @@ def _keep(hub_url: str, tokens: Tokens) -> None:
 
 def _forget(hub_url: str) -> None:
     """Delete the sign-in, and what is left of it where writing it was cut short."""
-    for path in (path_of(hub_url), *_drafts(hub_url)):
+    kept = path_of(hub_url)
+    for path in (*private_files.drafts(kept), kept):
         private_files.remove(path)
-
-
-def _drafts(hub_url: str) -> List[Path]:
-    path = path_of(hub_url)
-    return list(path.parent.glob(f".{path.name}.docfeedback-*"))
 
 
 def _is_one(one: str, other: str) -> bool:
