@@ -310,6 +310,14 @@ def test_a_version_of_many_digits_is_no_release(client: CommandLine, world: Worl
     assert ended.stdout == "Refreshed the first-party block in AGENTS.md.\n"
 
 
+def test_a_current_folder_that_is_gone_is_told(client: CommandLine, world: World):
+    gone = CommandLine(["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", *client.command])
+
+    ended = gone.run(["init", "--file", "x.md"], cwd=world.folder, env=world.environment)
+
+    assert ended.stderr == "Error: x.md cannot be written: there is no such file.\n"
+
+
 def test_utf_16_is_told(client: CommandLine, world: World):
     (world.folder / "AGENTS.md").write_bytes("# Rules\n".encode("utf-16"))
 

@@ -195,8 +195,8 @@ def replace(path: str, data: bytes) -> None:
 
     A symbolic link stays one, and its target is written; mode and owner are kept.
     """
-    target = Path(os.path.realpath(path))
     try:
+        target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
         before = target.stat() if target.exists() else None
         if before is not None:
