@@ -142,6 +142,11 @@ def _hang(handler: _Handler, answer: dict[str, Any], stage: Stage) -> None:
     stage.over.wait(30)
 
 
+def _answer_late(handler: _Handler, answer: dict[str, Any], stage: Stage) -> None:
+    if stage.over.wait(30):
+        _answer(handler, answer, stage)
+
+
 def _answer_together(handler: _Handler, answer: dict[str, Any], stage: Stage) -> None:
     if stage.arrived.wait(30):
         _answer(handler, answer, stage)
@@ -173,6 +178,7 @@ _ACTS = {
     "break": _break,
     "cut": _cut,
     "hang": _hang,
+    "answer late": _answer_late,
     "answer together": _answer_together,
     "drip body": _drip_body,
     "drip headers": _drip_headers,

@@ -73,6 +73,19 @@ def test_nothing_that_git_has_started_is_waited_for_or_left_behind(
     assert not has_reader(silent)
 
 
+def test_a_git_that_is_left_behind_by_a_client_that_was_killed_ends(
+    client: CommandLine, world: World
+):
+    repositories.make(world.folder, remotes=REMOTES)
+    git, said = world.home / "bin" / "git", world.home / "said"
+    git.parent.mkdir()
+    git.write_text(f'#!/bin/sh\nulimit -t >> {said}\nexec {shutil.which("git")} "$@"\n')
+    git.chmod(0o755)
+
+    assert _address(client, world, PATH=f"{git.parent}:{os.environ['PATH']}") == ADDRESS
+    assert set(said.read_text().split()) == {"5"}  # seconds of a processor
+
+
 @pytest.mark.parametrize(
     ("needs", "address"),
     [

@@ -118,6 +118,14 @@ def test_an_output_that_takes_nothing_gives_no_traceback(
     assert ended.stderr == ""
 
 
+def test_an_error_that_cannot_be_written_is_a_failure(client: CommandLine, world: World):
+    shell = CommandLine(["sh", "-c", '"$@" 2> /dev/full', "sh", *client.command])
+
+    ended = shell.run(["completion"], cwd=world.folder, env=world.environment)
+
+    assert ended.exit == 1
+
+
 BROKEN_PYTHON = """import json
 class RangeError(Exception):
     pass

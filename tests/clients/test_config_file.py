@@ -103,6 +103,19 @@ def test_nothing_is_written_into_a_folder_of_another_user(
 
 
 @only_root
+def test_what_belongs_to_another_user_is_not_read_where_the_current_folder_is_gone(
+    client: CommandLine, world: World, path: Path
+):
+    path.write_text(json.dumps({"hub_url": HUB}))
+    os.chown(path.parent, NOBODY, NOBODY)
+    gone = CommandLine(["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", *client.command])
+
+    ended = _config(gone, world, "get")
+
+    assert (ended.exit, ended.stderr) == _unreadable(path, OF_ANOTHER)
+
+
+@only_root
 def test_a_folder_of_another_user_without_the_file_is_no_error(
     client: CommandLine, world: World, path: Path
 ):
@@ -111,6 +124,22 @@ def test_a_folder_of_another_user_without_the_file_is_no_error(
     ended = _config(client, world, "get")
 
     assert ended.exit == 0
+
+
+@pytest.mark.parametrize("place", [".", PLACES[-1]])
+def test_a_token_is_left_in_no_write_that_was_cut_short(
+    client: CommandLine, world: World, path: Path, place: str
+):
+    path.write_text(json.dumps({"hub_url": HUB, "token": "hub_1"}))
+    _move_behind_a_link(world, place)
+    real = path.resolve()
+    draft = real.with_name(f".{real.name}.docfeedback-0123456789ab")
+    draft.write_text(path.read_text())
+
+    ended = _config(client, world, "unset", "token")
+
+    assert ended.exit == 0
+    assert not draft.exists()
 
 
 @pytest.mark.parametrize("place", [".", *PLACES])

@@ -52,6 +52,17 @@ def test_so_is_the_absence_of_a_document(sdk: Sdk, world: World):
     assert (_asked(world), _asked(world, HUB)) == (1, 2)
 
 
+def test_what_a_private_host_says_is_kept_for_nobody_who_may_not_ask_it(sdk: Sdk, world: World):
+    world.stage.answers[HOST] = [{"status": 404, "text": "none"}]
+    resolved = {"do": "resolve_as", "ips": ["10.0.0.7"]}
+
+    first, _, second = sdk.do(SEND | {"client": {"allow_private": True}}, resolved, SEND)
+
+    assert "result" in first
+    assert (second["raises"], second["code"]) == ("PrivateAddress", "private_address")
+    assert (_asked(world), _asked(world, HUB)) == (1, 1)
+
+
 @needs_node
 def test_what_one_client_kept_the_other_reads(world: World):
     Sdk(DRIVERS["python"], world.environment).do(SEND)

@@ -184,6 +184,22 @@ def test_a_link_below_a_folder_of_another_user_is_not_followed(client: CommandLi
 
 
 @only_root
+@pytest.mark.parametrize("theirs", [".claude", ".claude/CLAUDE.md"])
+def test_nobody_else_says_where_the_file_of_a_person_is(
+    client: CommandLine, world: World, theirs: str
+):
+    (world.home / ".claude").mkdir()
+    (world.home / ".claude" / "CLAUDE.md").symlink_to("../.profile")
+    (world.home / ".profile").write_text("mine\n")
+    _give_away(world.home / theirs)
+
+    ended = _init(client, world, "--global")
+
+    assert f' through "{world.home / theirs}", which belongs to another user.' in ended.stderr
+    assert _read(world.home) == {".profile": b"mine\n"}
+
+
+@only_root
 def test_a_link_of_another_user_to_a_repository_makes_no_root(client: CommandLine, world: World):
     for name in ("own/.git", "work/sub"):
         (world.folder / name).mkdir(parents=True)
@@ -292,6 +308,14 @@ def test_a_version_of_many_digits_is_no_release(client: CommandLine, world: Worl
 
     assert (ended.exit, ended.stderr) == (0, "")
     assert ended.stdout == "Refreshed the first-party block in AGENTS.md.\n"
+
+
+def test_a_current_folder_that_is_gone_is_told(client: CommandLine, world: World):
+    gone = CommandLine(["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", *client.command])
+
+    ended = gone.run(["init", "--file", "x.md"], cwd=world.folder, env=world.environment)
+
+    assert ended.stderr == "Error: x.md cannot be written: there is no such file.\n"
 
 
 def test_utf_16_is_told(client: CommandLine, world: World):

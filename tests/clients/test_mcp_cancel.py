@@ -45,6 +45,30 @@ def test_what_is_given_up_before_it_is_sent_is_not_sent(desk: Desk, examples: di
     assert desk.sent == []
 
 
+def test_a_look_up_that_is_given_up_follows_no_redirect(desk: Desk):
+    stage, other = desk.world.stage, "moved.acme.com"
+    there = {"Location": f"https://{other}/.well-known/docs-feedback.json"}
+    stage.answers = {
+        HOST: [{"do": "answer late", "status": 302, "text": "", "headers": there}],
+        other: [OPTED_IN],
+    }
+    del desk.environment["DOCFEEDBACK_HUB_URL"]
+
+    async def run() -> None:
+        async with desk.connect(Person([YES])) as client:
+            async with anyio.create_task_group() as group:
+                group.start_soon(client.call_tool, TOOL, REPORT)
+                await anyio.to_thread.run_sync(stage.arrived.wait)
+                group.cancel_scope.cancel()
+            await client.list_tools()  # the server has heard that the call was given up
+            stage.over.set()
+            await client.call_tool(TOOL, REPORT | {"doc_url": "https://docs.example.com/"})
+
+    anyio.run(run)
+
+    assert list(stage.asked) == [HOST]
+
+
 def test_a_question_that_is_given_up_can_be_asked_again(
     world: World, tmp_path: Any, examples: dict[str, Any]
 ):

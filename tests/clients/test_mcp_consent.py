@@ -168,6 +168,16 @@ def test_the_command_is_short_where_it_is_installed(desk: Desk):
     assert outcome["command"].startswith("docfeedback report --hub-url ")
 
 
+def test_the_command_is_none_of_the_folder_in_which_the_server_runs(desk: Desk):
+    program = desk.world.folder / "docfeedback"
+    program.touch(mode=0o755)
+    desk.environment["PATH"] = "."
+
+    (outcome,) = desk.call(REPORT)
+
+    assert not outcome["command"].startswith("docfeedback ")
+
+
 def test_the_command_runs_nothing_of_the_folder_in_which_the_person_is(desk: Desk):
     marker = desk.folder / "ran"
     for name in ("docfeedback.py", "json.py", "typing.py"):

@@ -200,6 +200,7 @@ def test_the_numbers_of_the_clients():
             f"{git.SECONDS} seconds, {git.MAX_BYTES} bytes"
         ),
         "memory of git, on Linux": f"{int(git.LIMITED.split()[2]) >> 10} MiB",
+        "processor time of a git, also of one that is left behind": f"{git.LIMITED.split()[6]} seconds",
         "calls of the Python client's `AsyncClient` at once, in one event loop": (
             f"{threads.MOST_CALLS}"
         ),

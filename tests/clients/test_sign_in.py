@@ -21,6 +21,7 @@ from tests.clients.command_line import CommandLine, Ended
 from tests.clients.conftest import COMMAND_LINES, NODE, Sdk, World
 from tests.clients.stand_ins import HUB
 from tests.clients.test_cli import SIGN_IN
+from tests.clients.test_config_file import NOBODY, OF_ANOTHER, only_root
 from tests.orgs.terminals import terminal as terminals
 
 LATER = 4102444800  # the year 2100
@@ -308,6 +309,25 @@ def test_ctrl_c_leaves_no_lock(client: CommandLine, world: World):
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
+@only_root
+@pytest.mark.parametrize("place", ["config", "config/docfeedback", "config/docfeedback/sign-ins"])
+def test_a_sign_in_in_a_folder_of_another_user_is_neither_used_nor_kept(
+    client: CommandLine, world: World, place: str
+):
+    path = _expired(world)
+    os.chown(world.home / place, NOBODY, NOBODY)
+    world.stage.answers = {HUB: [_discovery(world)]}
+
+    used, kept = (
+        client.run([command], cwd=world.folder, env=world.environment)
+        for command in ("me", "login")
+    )
+
+    assert used.stderr == f"Error: {path} cannot be read: {OF_ANOTHER}.\n"
+    assert kept.stderr == f"Error: {path} cannot be written: {OF_ANOTHER}.\n"
+    assert [asked.method for asked in world.stage.asked[HUB]] == ["GET"]  # for `login`, no token
+
+
 def test_a_folder_that_cannot_be_written_is_told_before_the_code(client: CommandLine, world: World):
     (world.home / "config").write_text("")
     world.stage.answers = {HUB: [_discovery(world)]}
@@ -377,6 +397,20 @@ def test_a_program_of_the_current_folder_is_never_started(sdk: Sdk, platform: st
             "darwin": [[["/usr/bin/open", url]]],
         }[platform]
     )
+
+
+def test_a_sign_in_that_cannot_be_kept_is_ended_at_the_hub(client: CommandLine, world: World):
+    told = [SIGN_IN["answers"][name] for name in ("sign-in", "a code", "tokens", "revoked")]
+    world.stage.answers = {HUB: world.filled(told)}
+    full = CommandLine(["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", *client.command])
+
+    ended = full.run(["login"], cwd=world.folder, env=world.hurried)
+
+    path = world.sign_in_at(world.hub)
+    assert ended.stderr.endswith(f"Error: {path} cannot be written: the system refused.\n")
+    revoked = [asked.body for asked in world.stage.asked[HUB] if asked.path == "/oauth/revoke"]
+    assert [body.split(b"&")[0] for body in revoked] == [b"token=refresh-2", b"token=access-2"]
+    assert [*path.parent.iterdir()] == []
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,17 @@ def test_a_transport_gets_the_request_and_gives_the_response(sdk: Sdk):
     assert seen["headers"]["user-agent"].startswith("docfeedback-")
 
 
+def test_what_a_transport_says_of_a_host_is_kept_for_nobody_else(sdk: Sdk, world: World):
+    listing = {"status": 200, "headers": {}, "body": {"opt_in": False}}
+    report = {**REPORT, "doc_url": "https://docs.acme.com/x"}
+    world.stage.answers = {HUB: [NEW]}
+
+    by_another, by_ours = sdk.do(_send_by(listing, report=report), {"do": "send", "report": report})
+
+    assert by_another["result"]["outcome"]["raises"] == "OptedOut"
+    assert by_ours["result"]["id"] == "r1"
+
+
 def test_a_transport_is_asked_for_the_file_of_the_pages_host_too(sdk: Sdk):
     listing = {"status": 200, "headers": {}, "body": {"opt_in": False}}
 
@@ -191,6 +202,18 @@ def test_a_signal_needs_nothing_that_came_after_node_20(world: World):
     (outcome,) = sdk.do({"do": "cancel_at", "report": REPORT, "client": {}})
 
     assert outcome == {"result": "cancelled"}
+
+
+@pytest.mark.parametrize(("more", "is_used"), [({}, True), ({"REQUEST_METHOD": "GET"}, False)])
+def test_a_header_of_a_request_that_a_program_answers_is_no_proxy(
+    sdk: Sdk, world: World, more: dict[str, str], is_used: bool
+):
+    hub = world.dead.replace("127.0.0.1", "127.0.0.2")
+    sdk.environment |= {"HTTP_PROXY": world.hub, **more}
+
+    sdk.do({"do": "send", "report": REPORT, "client": {"hub_url": hub}})
+
+    assert (HUB in world.stage.asked) == is_used
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import { origin } from "./address.js";
 import { checkWords, usageError } from "./arguments.js";
 import { message } from "./contract.js";
 import { DocFeedbackError, ValidationError } from "./errors.js";
-import { Unusable, reasonOf, replace } from "./files.js";
+import { Unusable, realPath, reasonOf, replace } from "./files.js";
 import * as privateFiles from "./private_files.js";
 import * as settings from "./settings.js";
 import { trimEnd } from "./trim.js";
@@ -104,6 +104,7 @@ async function change(name, value) {
       const config = value === null ? others : { ...settings.config(), [name]: value };
       if (value !== null && name === "hub_url") refuseForTheToken(before, others, value);
       write(path, config);
+      privateFiles.drafts(realPath(path)).forEach(privateFiles.remove); // with a token
       return before !== undefined;
     });
   } catch (error) {

@@ -21,8 +21,8 @@ const SHARE_OF_TIME = 0.3; // of the time for the whole report: a silent doc hos
 
 /**
  * The host's document, `{}` if it has none or cannot be reached. Cached on disk for 24 hours, unless
- * the network failed. Throws PrivateAddress if the host's name resolves to a private address, or
- * did not resolve in time.
+ * the network failed; with `allowPrivate` or another transport not at all, since others believe of what is
+ * cached that its host is public. Throws PrivateAddress if the host's name resolves to a private address, or did not resolve in time.
  */
 export async function lookUp(page, { milliseconds, allowPrivate, way = {} }) {
   const kept = cached(page);
@@ -31,7 +31,7 @@ export async function lookUp(page, { milliseconds, allowPrivate, way = {} }) {
   try {
     const deadline = performance.now() + milliseconds * SHARE_OF_TIME;
     const listing = await fetchDocument(url, deadline, allowPrivate, way);
-    keep(page, listing);
+    if (!way.fetch && !allowPrivate) keep(page, listing);
     return listing;
   } catch (error) {
     if (error instanceof Failed) return {};

@@ -8,7 +8,8 @@ import { find } from "./programs.js";
 const MAX_BYTES = 64 * 1024;
 const MILLISECONDS = 5000;
 const SHELL = "/bin/sh";
-const LIMITED = 'ulimit -d 524288 2>/dev/null; exec "$@"'; // in KiB; the packs that git maps do not count
+// Memory in KiB, in which the packs that git maps do not count, and seconds of a processor.
+const LIMITED = 'ulimit -d 524288 2>/dev/null; ulimit -t 5 2>/dev/null; exec "$@"';
 const HAS_GROUPS = process.platform !== "win32"; // of processes
 const KEPT = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES"];
 const OURS = {
@@ -26,7 +27,7 @@ const SAFE = [
 
 /** The path of git, or null. */
 export function program() {
-  return find(process.platform === "win32" ? "git.exe" : "git");
+  return find("git");
 }
 
 /** What git prints; null if it fails, takes too long, needs too much memory or says too much. */
@@ -74,7 +75,10 @@ function started(program, folder, words) {
   }
 }
 
-/** What starts a program with a limit of memory: 2 MB of a repository can be gigabytes to git. */
+/**
+ * What starts a program with limits: 2 MB of a repository can be gigabytes and hours to git. The time is for
+ * a git that is left behind, since who is killed ends nobody.
+ */
 function limit() {
   try {
     if (process.platform === "win32") return [];

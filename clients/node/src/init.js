@@ -1,7 +1,6 @@
 /** `init`: the instruction blocks in the files of a repository, or of a person. */
 
 import { lstatSync, realpathSync, statSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { usageError } from "./arguments.js";
 import { Damaged, find, foreign, hubUrlOf, nameHub, put, takeOut } from "./blocks.js";
@@ -9,7 +8,7 @@ import { message } from "./contract.js";
 import { DocFeedbackError } from "./errors.js";
 import { Unusable, ofAnotherUser, outside, read, remove, replace } from "./files.js";
 import { root } from "./roots.js";
-import { base, hubUrl, isHubUrl, noHubUrl, oneSpelling } from "./settings.js";
+import { base, home, hubUrl, isHubUrl, noHubUrl, oneSpelling } from "./settings.js";
 import { ask } from "./terminal.js";
 import { quoted } from "./visible.js";
 
@@ -109,13 +108,13 @@ function said({ path, name, others = [] }, what, url = "") {
  *
  * The candidates are at the root of the repository, without one in the current folder. One whose
  * links lead out of there, into `.git`, or are another user's is not read: somebody else chose where
- * to. A file that is named may be anywhere.
+ * to. A file that is named may be anywhere, and that of a person where their own links lead.
  */
 function targetOf(flags) {
   const name = flags.has("--global") ? "consumer" : "first-party";
   const path = flags.get("--file");
   if (path !== undefined) return examine(path, name);
-  if (name === "consumer") return examine(join(homedir(), ".claude", "CLAUDE.md"), name);
+  if (name === "consumer") return examine(globalPath(), name);
   const folder = root();
   const found = [...candidates(folder)];
   for (const candidate of found) {
@@ -128,6 +127,15 @@ function targetOf(flags) {
   return examine(chosen, name);
 }
 
+/** The file of a person; an error without a home folder, or if another user chose where it is. */
+function globalPath() {
+  const folder = home("--file");
+  const path = join(folder, ".claude", "CLAUDE.md");
+  const refused = refusalOfOthers(path, folder);
+  if (refused) throw refused;
+  return path;
+}
+
 /** Why a file that was found is not used, if its links lead out or another user may choose where to; else null. */
 function refusal(path, folder) {
   const real = attempt("unreadable_file", path, () => outside(path, folder));
@@ -135,6 +143,10 @@ function refusal(path, folder) {
     const words = { path, real: quoted(real), folder: realpathSync(folder) };
     return DocFeedbackError.of("outside_folder", words);
   }
+  return refusalOfOthers(path, folder);
+}
+
+function refusalOfOthers(path, folder) {
   const link = attempt("unreadable_file", path, () => ofAnotherUser(path, folder));
   return link ? DocFeedbackError.of("another_users_link", { path, link: quoted(link) }) : null;
 }

@@ -33,8 +33,12 @@ export async function login({ flags }) {
   const endpoints = await discover(hubUrl, time);
   await signIns.checkFolder(hubUrl); // before somebody approves a sign-in that cannot be kept
   const tokens = await approved(endpoints, flags, hubUrl, time);
-  const before = await signIns.replace(hubUrl, tokens);
-  if (before) await attempt(() => revokeAll(endpoints, before, hubUrl, time)); // it ends by itself, too
+  const end = (ended) => attempt(() => revokeAll(endpoints, ended, hubUrl, time)); // it ends by itself, too
+  const before = await signIns.replace(hubUrl, tokens).catch(async (error) => {
+    await end(tokens); // nobody can use it: a full disk
+    throw error;
+  });
+  if (before) await end(before);
   const { line, whose, notes } = await whoseIs(hubUrl, tokens, time);
   if (settings.environmentToken(hubUrl)) notes.push(message("token_wins"));
   const remembered = await remember(hubUrl);

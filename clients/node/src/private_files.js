@@ -88,6 +88,17 @@ export function remove(path) {
   attempt(() => fs.rmSync(path, { force: true }));
 }
 
+/** What is left of the file where writing it was cut short. */
+export function drafts(path) {
+  const start = `.${basename(path)}.docfeedback-`;
+  try {
+    const names = fs.readdirSync(dirname(path)).filter((name) => name.startsWith(start));
+    return names.map((name) => join(dirname(path), name));
+  } catch {
+    return []; // there is no such folder
+  }
+}
+
 /**
  * What `work` gives while the lock at `path` is held for a moment: while that file exists, others
  * wait. Makes its folder. A file, because Node has no other lock. Unusable, also if others hold it

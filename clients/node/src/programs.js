@@ -4,7 +4,8 @@ import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 
 /** The path of a program, or null. Folders of PATH that depend on the current one do not count. */
-export function find(name) {
+export function find(program) {
+  const name = process.platform === "win32" ? `${program}.exe` : program;
   const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
   return folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
 }

@@ -75,6 +75,11 @@ function isExempt(hostname, host) {
   });
 }
 
+/**
+ * In lower case, or else in upper case; but HTTP_PROXY of a CGI program is a header of the request that it
+ * answers (CVE-2016-5385).
+ */
 function variable(name) {
-  return process.env[name] ?? process.env[name.toUpperCase()] ?? "";
+  const isHeader = name === "http_proxy" && process.env.REQUEST_METHOD !== undefined;
+  return process.env[name] ?? (isHeader ? undefined : process.env[name.toUpperCase()]) ?? "";
 }

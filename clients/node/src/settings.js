@@ -37,6 +37,21 @@ export function cacheFolder() {
 }
 
 /**
+ * The home folder, or ValidationError if it is not known: an empty or relative HOME would be in the current
+ * folder. `instead` is what else can be set.
+ */
+export function home(instead) {
+  let found = "";
+  try {
+    found = homedir();
+  } catch {
+    // the system does not know this user
+  }
+  if (!isAbsolute(found)) throw ValidationError.of("no_home", { variable: instead });
+  return found;
+}
+
+/**
  * The Hub address: as given, DOCFEEDBACK_HUB_URL, or the file's; without a slash at its end.
  * null if none is set.
  */
@@ -206,15 +221,5 @@ export function config() {
 /** The XDG Base Directory Specification: only an absolute path counts. ValidationError without one. */
 function folder(variable, otherwise) {
   const given = process.env[variable] ?? "";
-  const parent = isAbsolute(given) ? given : join(home(), otherwise);
-  if (!isAbsolute(parent)) throw ValidationError.of("no_home", { variable });
-  return join(parent, "docfeedback");
-}
-
-function home() {
-  try {
-    return homedir();
-  } catch {
-    return ""; // the system does not know this user
-  }
+  return join(isAbsolute(given) ? given : join(home(variable), otherwise), "docfeedback");
 }

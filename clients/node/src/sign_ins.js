@@ -5,24 +5,28 @@
  */
 
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { message } from "./contract.js";
 import { objectOf, parse, textOf, wholeOf } from "./document.js";
 import { AuthError, ValidationError } from "./errors.js";
 import { Unusable } from "./files.js";
 import { Refused, discover, refresh } from "./oauth.js";
-import { Exposed, locked, read, remove, write } from "./private_files.js";
-import { TOKEN, oneSpelling, signInsFolder } from "./settings.js";
+import { Exposed, drafts, locked, read, refuseOtherUsers, remove, write } from "./private_files.js";
+import { TOKEN, configPath, oneSpelling, signInsFolder } from "./settings.js";
 
 const LAST_SECOND = 253402300799; // of the year 9999
 const REFRESH_TIME = 10_000; // for all requests under a lock; less than LOCK_SECONDS
 
-/** The sign-in at this Hub, or null; AuthError if others can read or change the file. */
+/**
+ * The sign-in at this Hub, or null; AuthError if others can read or change the file, ValidationError if
+ * another user can say where it is.
+ */
 export function stored(hubUrl, { evenExposed = false } = {}) {
   const path = pathOf(hubUrl);
   try {
     const data = read(path, { evenExposed });
+    if (data !== null) refuseOthers(path);
     return data === null ? null : parsed(data, hubUrl);
   } catch (error) {
     if (error instanceof Exposed) throw AuthError.of("exposed_sign_in", { path });
@@ -41,7 +45,8 @@ export function replace(hubUrl, tokens) {
 
 /** The sign-in at this Hub, or null; it is kept no longer. */
 export async function take(hubUrl) {
-  if (!existsSync(pathOf(hubUrl)) && !drafts(hubUrl).length) return null;
+  const path = pathOf(hubUrl);
+  if (!existsSync(path) && !drafts(path).length) return null;
   return changing(hubUrl, () => {
     const before = stored(hubUrl, { evenExposed: true });
     forget(hubUrl);
@@ -94,10 +99,15 @@ function pathOf(hubUrl) {
 async function changing(hubUrl, work) {
   const path = pathOf(hubUrl);
   try {
+    refuseOthers(path);
     return await locked(path.replace(/json$/, "lock"), work);
   } catch (error) {
     throw named("unwritable_file", path, error);
   }
+}
+
+function refuseOthers(path) {
+  refuseOtherUsers(path, dirname(configPath()));
 }
 
 function keep(hubUrl, tokens) {
@@ -106,18 +116,8 @@ function keep(hubUrl, tokens) {
 
 /** Delete the sign-in, and what is left of it where writing it was cut short. */
 function forget(hubUrl) {
-  [pathOf(hubUrl), ...drafts(hubUrl)].forEach(remove);
-}
-
-function drafts(hubUrl) {
   const path = pathOf(hubUrl);
-  const start = `.${basename(path)}.docfeedback-`;
-  try {
-    const names = readdirSync(dirname(path)).filter((name) => name.startsWith(start));
-    return names.map((name) => join(dirname(path), name));
-  } catch {
-    return []; // there is no such folder
-  }
+  [...drafts(path), path].forEach(remove);
 }
 
 /** The sign-in in the file; null if it is damaged, or is that at another Hub. */

@@ -93,8 +93,7 @@ async function sendBy(fetch, { method, url, headers, body }, signal) {
 function headOf(response) {
   try {
     const { status, headers } = response;
-    if (!Number.isInteger(status) || status < 100 || status > 599) throw new RangeError(status);
-    return { status, headers: Object.fromEntries(new Headers(headers)) };
+    return { status: known(status), headers: Object.fromEntries(new Headers(headers)) };
   } catch (error) {
     throw new Failed("no_response", { cause: error });
   }
@@ -139,9 +138,15 @@ function boundInterim(sent, reject) {
   });
 }
 
+/** The status of a response, or Failed if no response has it. */
+function known(status) {
+  if (!Number.isInteger(status) || status < 100 || status > 599) throw new Failed("no_response");
+  return status;
+}
+
 async function answer(response) {
   const { statusCode: status, headers } = response;
-  return { status, headers, ...(await bodyOf(response)) };
+  return { status: known(status), headers, ...(await bodyOf(response)) };
 }
 
 async function bodyOf(stream) {

@@ -2,14 +2,13 @@
 
 import json
 import re
-import shutil
 import sys
 import textwrap
 from base64 import urlsafe_b64encode
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
-from docfeedback import Client, Draft
+from docfeedback import Client, Draft, programs
 from docfeedback.web import Request
 
 from . import legible
@@ -149,7 +148,7 @@ def _origin(url: str) -> str:
 
 def _program() -> list[str]:
     """The command line of the package that is installed here, which may be on nobody's path."""
-    if shutil.which("docfeedback"):
+    if programs.find("docfeedback"):
         return ["docfeedback"]
     return [sys.executable, NOTHING_FROM_HERE, "-m", "docfeedback"]
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
-from docfeedback import Client, DocFeedbackError, Draft, PolicyRejected, SentReport, settings
+from docfeedback import Client, DocFeedbackError, Draft, PolicyRejected, settings
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -97,8 +97,15 @@ class _Call:
             return outcome.of_failure().result()
 
     async def _file(self) -> CallToolResult | InputRequiredResult:
+        """When the client cancels the call, nothing is sent from then on, to the page's host either."""
         refuse_where_disabled()
         client = Client(timeout=settings.timeout())
+        try:
+            return await self._file_by(client)
+        finally:
+            client.stop()
+
+    async def _file_by(self, client: Client) -> CallToolResult | InputRequiredResult:
         session = self.context.session
         body = arguments.report(self.params.arguments, agent.name(session))
         body, note = await places.addressed(body, session)
@@ -184,22 +191,14 @@ class _Call:
     async def _send(self, client: Client, asked: Question, since: float | None) -> CallToolResult:
         await self.progress.say("Sending the report.")
         try:
-            sent = await _deliver(client, asked)
+            deliver = partial(client.deliver, asked.draft, asked.request)
+            sent = await to_thread.run_sync(deliver, abandon_on_cancel=True)
         except DocFeedbackError as error:
             if not kept.can_be_tried_again(error):
                 raise
             self.history.kept.keep(asked, since)
             return outcome.of_delay(error, asked)
         return outcome.of_sent(sent, asked).result()
-
-
-async def _deliver(client: Client, asked: Question) -> SentReport:
-    """The Hub's answer. When the client cancels the call, nothing is sent from then on."""
-    deliver = partial(client.deliver, asked.draft, asked.request)
-    try:
-        return await to_thread.run_sync(deliver, abandon_on_cancel=True)
-    finally:
-        client.stop()
 
 
 def refuse_where_disabled() -> None:

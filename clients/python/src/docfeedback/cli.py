@@ -31,7 +31,9 @@ def run(words: List[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError:  # our output cannot be written: a closed pipe, a full disk
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        nowhere = os.open(os.devnull, os.O_WRONLY)  # for what Python still writes at its end
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            os.dup2(nowhere, stream.fileno())
         return FAILED
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Callable, Dict, List, Optional, Sequence
 
 from . import files, private_files, settings
@@ -111,6 +112,8 @@ def _change(name: str, value: Optional[str]) -> bool:
             else:
                 del config[name]
             _write(config)
+            for draft in private_files.drafts(Path(os.path.realpath(path))):  # with a token
+                private_files.remove(draft)
             return was_set
     except Unusable as error:
         reason = message(error.reason)

@@ -31,8 +31,9 @@ def look_up(
 ) -> Listing:
     """The host's document, `{}` if it has none or cannot be reached.
 
-    Cached on disk for 24 hours, unless the network failed. Raises PrivateAddress if the host's name
-    resolves to a private address, or did not resolve in time.
+    Cached on disk for 24 hours, unless the network failed; with `allow_private` or another transport not at
+    all, since others believe of what is cached that its host is public. Raises PrivateAddress if the host's
+    name resolves to a private address, or did not resolve in time.
     """
     listing, url = cached(page), page._replace(rest=PATH).ascii_url()
     if listing is not None or url is None:
@@ -46,7 +47,8 @@ def look_up(
             return {}
         sentence = message(error.code, host=page.host)
         raise PrivateAddress("private_address", sentence) from None
-    _keep(page, listing)
+    if way.is_ours and not allow_private:
+        _keep(page, listing)
     return listing
 
 

@@ -166,7 +166,10 @@ def _way(path: str) -> Iterator[Tuple[Path, List[str]]]:
 
     With the parts of the path behind it. Each is looked at only once the next one is asked for.
     """
-    parts = [*reversed((Path.cwd() / path).parts)]
+    whole = Path(path)
+    if not whole.is_absolute():
+        whole = Path.cwd() / whole
+    parts = [*reversed(whole.parts)]
     step, links = Path(), 0
     while parts and links <= MOST_LINKS:
         part = parts.pop()
@@ -192,8 +195,8 @@ def replace(path: str, data: bytes) -> None:
 
     A symbolic link stays one, and its target is written; mode and owner are kept.
     """
-    target = Path(os.path.realpath(path))
     try:
+        target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
         before = target.stat() if target.exists() else None
         if before is not None:

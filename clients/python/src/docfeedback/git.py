@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 MAX_BYTES = 64 * 1024
 SECONDS = 5
 SHELL = "/bin/sh"
-LIMITED = 'ulimit -d 524288 2>/dev/null; exec "$@"'  # in KiB; the packs that git maps do not count
+LIMITED = (  # memory in KiB, in which the packs that git maps do not count, and seconds of a processor
+    'ulimit -d 524288 2>/dev/null; ulimit -t 5 2>/dev/null; exec "$@"'
+)
 KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES")
 OURS = {
     "GIT_ALLOW_PROTOCOL": "none",  # else what is not there may be fetched, by a program of the repository's
@@ -45,7 +47,7 @@ SAFE = (
 
 def program() -> Optional[str]:
     """The path of git, or None."""
-    return programs.find("git.exe" if os.name == "nt" else "git")
+    return programs.find("git")
 
 
 def ask(program: str, folder: str, *words: str) -> Optional[str]:
@@ -80,7 +82,10 @@ def ask(program: str, folder: str, *words: str) -> Optional[str]:
 
 
 def _limit() -> List[str]:
-    """What starts a program with a limit of memory: 2 MB of a repository can be gigabytes to git."""
+    """What starts a program with limits: 2 MB of a repository can be gigabytes and hours to git.
+
+    The time is for a git that is left behind, since who is killed ends nobody.
+    """
     has_limits = os.name == "posix" and os.access(SHELL, os.X_OK)
     return [SHELL, "-c", LIMITED, "sh"] if has_limits else []
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import os
-from pathlib import Path
 from typing import Iterator, NamedTuple, Optional, Sequence
 
 from . import blocks, files, roots, settings, terminal
@@ -150,14 +149,14 @@ def _target(arguments: Arguments) -> Target:
 
     The candidates are at the root of the repository, without one in the current folder. One whose
     links lead out of there, into `.git`, or are another user's is not read: somebody else chose where
-    to. A file that is named may be anywhere.
+    to. A file that is named may be anywhere, and that of a person where their own links lead.
     """
     name = "consumer" if "--global" in arguments.flags else "first-party"
     path = arguments.get("--file")
     if path is not None:
         return _read(path, name)
     if name == "consumer":
-        return _read(str(Path(GLOBAL).expanduser()), name)
+        return _read(_global(), name)
     root = roots.root()
     found = list(_candidates(root))
     for path in found:
@@ -170,11 +169,24 @@ def _target(arguments: Arguments) -> Target:
     return _read(path, name)
 
 
+def _global() -> str:
+    """The file of a person. Raises an error without a home folder, or if another user chose where it is."""
+    home = settings.home("--file")
+    path = str(home / GLOBAL.removeprefix("~/"))
+    if refusal := _refusal_of_others(path, str(home)):
+        raise refusal
+    return path
+
+
 def _refusal(path: str, root: str) -> Optional[DocFeedbackError]:
     """Why a file that was found is not used, if its links lead out or another user may choose where to."""
     if real := files.outside(path, root):
         folder = os.path.realpath(root)
         return DocFeedbackError.of("outside_folder", path=path, real=quoted(real), folder=folder)
+    return _refusal_of_others(path, root)
+
+
+def _refusal_of_others(path: str, root: str) -> Optional[DocFeedbackError]:
     if link := files.of_another_user(path, root):
         return DocFeedbackError.of("another_users_link", path=path, link=quoted(link))
     return None

@@ -65,10 +65,13 @@ def login(arguments: Arguments) -> Result:
         tokens = _wait(endpoints, code, hub_url, seconds)
     except oauth.Refused as refused:
         raise refused.error(hub_url) from None
-    before = sign_ins.replace(hub_url, tokens)
+    try:
+        before = sign_ins.replace(hub_url, tokens)
+    except DocFeedbackError:  # nobody can use it: a full disk
+        _try_to_revoke(endpoints, tokens, hub_url, seconds)
+        raise
     if before is not None:
-        with contextlib.suppress(DocFeedbackError):  # it ends by itself, too
-            _revoke(endpoints, before, hub_url, seconds)
+        _try_to_revoke(endpoints, before, hub_url, seconds)
     line, whose, notes = _whose(hub_url, tokens, seconds)
     if settings.environment_token(hub_url):
         notes.append(message("token_wins"))
@@ -231,6 +234,11 @@ def _next_interval(refused: oauth.Refused, interval: float, hub_url: str) -> flo
 
 def _expired() -> DocFeedbackError:
     return AuthError("code_expired", message("code_expired"), status=400)
+
+
+def _try_to_revoke(endpoints: Endpoints, tokens: Tokens, hub_url: str, seconds: float) -> None:
+    with contextlib.suppress(DocFeedbackError):  # it ends by itself, too
+        _revoke(endpoints, tokens, hub_url, seconds)
 
 
 def _revoke(endpoints: Endpoints, tokens: Tokens, hub_url: str, seconds: float) -> None:

@@ -7,7 +7,7 @@ import os
 import stat
 import time
 from pathlib import Path
-from typing import Callable, Iterator, Optional, Tuple
+from typing import Callable, Iterator, List, Optional, Tuple
 
 from . import files
 from .files import Unusable
@@ -84,6 +84,11 @@ def remove(path: Path) -> None:
     """Delete the file if it is there. Raises Unusable."""
     with _reasons(), contextlib.suppress(FileNotFoundError):
         path.unlink()
+
+
+def drafts(path: Path) -> List[Path]:
+    """What is left of the file where writing it was cut short."""
+    return list(path.parent.glob(f".{path.name}.docfeedback-*"))
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from typing import Optional
 
 def find(name: str) -> Optional[str]:
     """The path of a program, or None. Folders of PATH that depend on the current one do not count."""
+    name += ".exe" if os.name == "nt" else ""
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         path = os.path.join(folder, name)  # noqa: PTH118
         if os.path.isabs(folder) and os.path.isfile(path) and os.access(path, os.X_OK):  # noqa: PTH113, PTH117

@@ -47,6 +47,17 @@ def cache_folder() -> Path:
     return _folder("XDG_CACHE_HOME", ".cache")
 
 
+def home(instead: str) -> Path:
+    """The home folder. Raises ValidationError if it is not known; `instead` is what else can be set.
+
+    An empty HOME would be the root folder, and a relative one is below the current folder.
+    """
+    found = Path(os.path.expanduser("~"))  # noqa: PTH111 (the other raises)
+    if os.environ.get("HOME") == "" or not found.is_absolute():
+        raise ValidationError.of("no_home", variable=instead)
+    return found
+
+
 def hub_url(given: Optional[str] = None) -> Optional[str]:
     """The Hub's URL: as given, DOCFEEDBACK_HUB_URL, or from the file; without a slash at the end."""
     url = given or os.environ.get("DOCFEEDBACK_HUB_URL") or config().get("hub_url")
@@ -216,13 +227,4 @@ def _may_get_it(hub: str) -> bool:
 def _folder(variable: str, default: str) -> Path:
     """By the XDG Base Directory Specification: only absolute paths count. Raises ValidationError."""
     parent = Path(os.environ.get(variable, ""))
-    if not parent.is_absolute():
-        parent = _home() / default
-    if not parent.is_absolute():
-        raise ValidationError.of("no_home", variable=variable)
-    return parent / "docfeedback"
-
-
-def _home() -> Path:
-    """The home folder; relative if it is not known. An empty HOME would be the root folder."""
-    return Path() if os.environ.get("HOME") == "" else Path(os.path.expanduser("~"))  # noqa: PTH111
+    return (parent if parent.is_absolute() else home(variable) / default) / "docfeedback"

@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 import json
 from pathlib import Path
-from typing import Iterator, List, Optional
+from typing import Iterator, Optional
 
 from . import document, oauth, private_files, settings
 from .contract import message
@@ -23,10 +23,15 @@ REFRESH_SECONDS = 10.0  # for all requests under a lock; less than LOCK_SECONDS
 
 
 def stored(hub_url: str, *, even_exposed: bool = False) -> Optional[Tokens]:
-    """The sign-in at this Hub, or None. Raises AuthError if others can read or change the file."""
+    """The sign-in at this Hub, or None. Raises AuthError if others can read or change the file.
+
+    ValidationError if another user can say where it is.
+    """
     path = path_of(hub_url)
     try:
         data = private_files.read(path, even_exposed=even_exposed)
+        if data is not None:
+            _refuse_other_users(path)
     except private_files.Exposed:
         raise AuthError.of("exposed_sign_in", path=path) from None
     except Unusable as error:
@@ -45,7 +50,8 @@ def replace(hub_url: str, tokens: Tokens) -> Optional[Tokens]:
 
 def take(hub_url: str) -> Optional[Tokens]:
     """The sign-in at this Hub, or None; it is kept no longer."""
-    if not path_of(hub_url).exists() and not _drafts(hub_url):
+    path = path_of(hub_url)
+    if not path.exists() and not private_files.drafts(path):
         return None
     with _changing(hub_url):
         before = stored(hub_url, even_exposed=True)
@@ -100,11 +106,16 @@ def _changing(hub_url: str) -> Iterator[None]:
     """Let no other command change the sign-in at this Hub meanwhile: refresh tokens work once."""
     path = path_of(hub_url)
     try:
+        _refuse_other_users(path)
         with private_files.locked(path.with_suffix(".lock")):
             yield
     except Unusable as error:
         reason = message(error.reason)
         raise ValidationError.of("unwritable_file", path=path, reason=reason) from None
+
+
+def _refuse_other_users(path: Path) -> None:
+    private_files.refuse_other_users(path, settings.config_path().parent)
 
 
 def _keep(hub_url: str, tokens: Tokens) -> None:
@@ -114,13 +125,9 @@ def _keep(hub_url: str, tokens: Tokens) -> None:
 
 def _forget(hub_url: str) -> None:
     """Delete the sign-in, and what is left of it where writing it was cut short."""
-    for path in (path_of(hub_url), *_drafts(hub_url)):
+    kept = path_of(hub_url)
+    for path in (*private_files.drafts(kept), kept):
         private_files.remove(path)
-
-
-def _drafts(hub_url: str) -> List[Path]:
-    path = path_of(hub_url)
-    return list(path.parent.glob(f".{path.name}.docfeedback-*"))
 
 
 def _is_one(one: str, other: str) -> bool:

@@ -102,6 +102,11 @@ class Way:
         self._stopped = threading.Event()
         self._attempts: Set[_Attempt] = set()
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether `public_only` holds, since it is our transport."""
+        return self._transport is None
+
     @verbose.shown
     def exchange(self, request: Request, seconds: float) -> Answer:
         """The response, whatever its status. Raises Failed, NotPublic or Unreachable; then nothing more is sent.
