@@ -300,3 +300,34 @@ def test_a_log_that_nobody_reads_keeps_maintain_from_nothing(monkeypatch):
     keeper._stopping.set()
     runs_on.set()
     hangs.set()
+
+
+@pytest.mark.parametrize("lacking", ["a process", "a thread"])
+def test_maintain_is_started_once_the_system_has_room_for_it_again(lacking, monkeypatch):
+    ended, runs_on, again = threading.Event(), threading.Event(), threading.Event()
+    ended.set()
+    begun, start = [], threading.Thread.start
+
+    def begin() -> Exits:
+        begun.append(None)
+        if len(begun) == 2 and lacking == "a process":
+            raise BlockingIOError("Resource temporarily unavailable")
+        if len(begun) == 3:
+            again.set()
+        return Exits(runs_on if len(begun) == 3 else ended)
+
+    def start_keepers_only(self: threading.Thread) -> None:
+        if lacking == "a thread" and begun and "_keep" not in repr(self._target):
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    monkeypatch.setattr(serve, "_maintain", begin)
+    monkeypatch.setattr(serve, "RESTART_AFTER", 0)
+    monkeypatch.setattr(threading.Thread, "start", start_keepers_only)
+    keeper = serve.MaintenanceKeeper()
+
+    keeper.start()
+
+    assert again.wait(10)
+    keeper._stopping.set()
+    runs_on.set()

@@ -190,25 +190,35 @@ class MaintenanceKeeper:
                 self._process.kill()  # what it was sending is looked up later
 
     def _keep(self, process: subprocess.Popen) -> None:
-        while True:
-            status = process.wait()
+        kept: subprocess.Popen | None = process
+        while kept:
+            status = kept.wait()
             if self._stopping.is_set():
                 return
-            self._tell(status)
-            if self._stopping.wait(RESTART_AFTER):
-                return
-            self._process = process = _maintain()
+            self._tell("maintain exited with %s; restarting it", status)
+            kept = self._begun_again()
 
-    def _tell(self, status: int) -> None:
+    def _begun_again(self) -> subprocess.Popen | None:
+        """Start it after a while, and try again where the system starts no process. None once it is to stop."""
+        while not self._stopping.wait(RESTART_AFTER):
+            try:
+                self._process = _maintain()
+            except OSError as error:  # no more processes, memory or files
+                self._tell("maintain could not be started: %s; trying again", error)
+            else:
+                return self._process
+        return None
+
+    def _tell(self, *said: object) -> None:
         """Log it in another thread: who reads stderr may hang, and `maintain` has to run.
 
         The log is not written behind here, because workers are forked from this process. While the
         thread of an earlier line waits, nothing is said.
         """
         if self._telling is None or not self._telling.is_alive():
-            said = ("maintain exited with %s; restarting it", status)
             self._telling = threading.Thread(target=log.error, args=said, daemon=True)
-            self._telling.start()
+            with suppress(RuntimeError):  # the system starts no thread: it goes unsaid
+                self._telling.start()
 
 
 def _maintain() -> subprocess.Popen:
