@@ -4,10 +4,12 @@ import asyncio
 import gc
 import json
 import random
+import tempfile
 import threading
 import time
 import weakref
 from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -706,6 +708,32 @@ def test_answers_that_nobody_takes_do_not_fill_the_disk(monkeypatch, caplog):
     assert talk(conversation, application) == [503, 200, 0]
     assert all(each.closed for each in closed)
     assert "disk space" in caplog.text
+
+
+@pytest.mark.parametrize("buffered", [4096, 1024 * 1024])
+def test_a_full_disk_refuses_long_answers_and_says_so_once(monkeypatch, caplog, buffered):
+    """It is found out with the first piece, or only with the last."""
+
+    def application(environ, start_response) -> Pieces:
+        start_response("200 OK", [])
+        return Pieces(b"x" * 1000 for _ in range(2 * spool.IN_MEMORY // 1000))
+
+    async def conversation(bridge: Bridge) -> list[int]:
+        with monkeypatch.context() as full:
+            full.setattr(
+                tempfile,
+                "TemporaryFile",
+                lambda **named: Path("/dev/full").open("w+b", buffering=buffered),
+            )
+            statuses = [(await Request(bridge).answer()).status for _ in range(3)]
+        return [*statuses, (await Request(bridge).answer()).status, spool.on_disk()]
+
+    assert talk(conversation, application) == [503, 503, 503, 200, 0]
+    said = [record.message for record in caplog.records if record.name != "hub.requests"]
+    assert said == [
+        "Requests are refused: No file can be written for long responses: No space left on device"
+    ]
+    assert not spool._held_for
 
 
 def test_an_answer_is_closed_in_the_thread_that_made_it_where_its_database_connection_is():
