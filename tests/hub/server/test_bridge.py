@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import random
+import resource
 import tempfile
 import threading
 import time
@@ -840,8 +841,17 @@ def test_nothing_of_a_refused_answer_waits_for_the_garbage_collector(monkeypatch
         gc.enable()
 
 
-def test_whoever_leaves_most_answers_untaken_gives_up_the_oldest(monkeypatch):
+def few_at_once(monkeypatch) -> None:
     monkeypatch.setattr(untaken, "AT_ONCE", 4)
+
+
+def few_files(monkeypatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (16, 16))
+
+
+@pytest.mark.parametrize("few", [few_at_once, few_files])
+def test_whoever_leaves_most_answers_untaken_gives_up_the_oldest(monkeypatch, few):
+    few(monkeypatch)
     ends = []
 
     def application(environ, start_response) -> Pieces:
