@@ -10,6 +10,7 @@ import threading
 import time
 import weakref
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -721,11 +722,8 @@ def test_a_full_disk_refuses_long_answers_and_says_so_once(monkeypatch, caplog, 
 
     async def conversation(bridge: Bridge) -> list[int]:
         with monkeypatch.context() as full:
-            full.setattr(
-                tempfile,
-                "TemporaryFile",
-                lambda **named: Path("/dev/full").open("w+b", buffering=buffered),
-            )
+            on_full = partial(Path("/dev/full").open, "w+b")
+            full.setattr(tempfile, "TemporaryFile", lambda **named: on_full(buffering=buffered))
             statuses = [(await Request(bridge).answer()).status for _ in range(3)]
         return [*statuses, (await Request(bridge).answer()).status, spool.on_disk()]
 
