@@ -98,7 +98,7 @@ class Threads:
 
     def _start(self) -> None:
         """Begin what may begin now."""
-        while (queue := self._next()) and self._is_one_free():
+        while self._may_be_free() and (queue := self._next()) and self._is_one_free():
             job = self._first_of(queue)
             if job.result.done():  # nobody waits for it any more
                 continue
@@ -124,9 +124,12 @@ class Threads:
         if not self._waiting[queue]:
             del self._waiting[queue]
 
+    def _may_be_free(self) -> bool:
+        return bool(self._idle) or len(self._workers) < self._most
+
     def _is_one_free(self) -> bool:
-        """Whether a thread is idle. Starts a further one if there may be one, and the system has one."""
-        if not self._idle and len(self._workers) < self._most:
+        """Whether a thread is idle. Starts a further one if none is, and the system has one."""
+        if not self._idle:
             try:
                 self._idle.append(self._further())
                 self._is_short = False
