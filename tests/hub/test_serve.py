@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 
 import psutil
@@ -220,6 +221,50 @@ def test_sigterm_lets_a_request_that_is_under_way_end(hub_process, code_host):
     assert sent
     assert under_way.result().status_code == 201
     assert ended in (0, -15)
+
+
+class Unasked(HubProcess):
+    """Begun once it listens, and has for a moment: nobody has asked it anything."""
+
+    listens = False
+
+    def _ready(self) -> bool:
+        try:
+            connection = socket.create_connection(("127.0.0.1", self.port), timeout=10)
+        except ConnectionRefusedError:
+            return False
+        if not self.listens:
+            self.listens = True
+            connection.close()
+            return False
+        self.first = connection
+        return True
+
+
+def untaken(connection: socket.socket) -> int:
+    """Bytes that the system keeps of what the server has sent (proc(5), /proc/net/tcp)."""
+    ends = [
+        f"0100007F:{end[1]:04X}" for end in (connection.getpeername(), connection.getsockname())
+    ]
+    lines = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()
+    [line] = [each.split() for each in lines if each.split()[1:3] == ends]
+    return int(line[4].partition(":")[0], 16)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is of Linux")
+def test_little_waits_for_who_has_connected_before_the_first_request(transactional_db, code_host):
+    """After a restart, everybody who is there has."""
+    with Unasked() as hub, hub.first:
+        hub.first.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        hub.first.sendall(b"GET /llms-full.txt HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert wait_until(lambda: untaken(hub.first) > 32 * 1024)
+        for _ in range(500):  # each after another piece of the answer
+            requests.get(f"{hub.url}/healthz", timeout=10)
+
+        waiting = untaken(hub.first)
+
+    assert waiting < 3 * listening.UNTAKEN_BYTES  # twice as much, and what was sent last
 
 
 @pytest.mark.slow

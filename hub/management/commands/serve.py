@@ -24,7 +24,7 @@ from granian.log import LogLevels
 
 from core import backups
 from core.command import Group, HubCommand
-from hub.server import between_requests
+from hub.server import between_requests, listening
 from hub.setup import redis_server
 from hub.setup.findings import Level
 
@@ -86,7 +86,7 @@ class Command(HubCommand):
             keeper = MaintenanceKeeper()
             server.on_startup(keeper.start)
             server.on_shutdown(keeper.stop)
-        server.serve()
+        server.serve(target_loader=_application_of_a_worker)
 
 
 def _refuse_a_taken_port() -> None:
@@ -140,6 +140,13 @@ def _preload() -> None:
     import_module(APPLICATION.partition(":")[0])
     gc.collect()
     gc.freeze()  # or the first collection in a worker would copy all that is shared
+
+
+def _application_of_a_worker(target: str) -> Any:
+    """What a worker serves: called in it, once it has its event loop, and before it listens."""
+    listening.bound_from_the_start()
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)
 
 
 def _schedule_as_batch() -> None:
