@@ -151,8 +151,8 @@ class Stderr(logging.StreamHandler):
     def write_behind(self) -> None:
         """From now on a thread writes for this process. Call it after the last fork."""
         if not self._behind:
-            self._behind = True
             threading.Thread(target=self._write_all, name="log", daemon=True).start()
+            self._behind = True  # only now: without the thread nothing would ever be written
             Finalize(None, self._end, exitpriority=1)  # where a process ends that was forked
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -1,7 +1,7 @@
 """Holds responses until their clients have read them: in memory while short, then on disk, within a size."""
 
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from io import BytesIO
 from itertools import chain
 from tempfile import SpooledTemporaryFile
@@ -19,7 +19,7 @@ WHOSE = "hub.whose"  # where a page of members says, in its environ, which organ
 
 
 def whole(pieces: Iterable[bytes], *, whose: Callable[[], str]) -> IO[bytes]:
-    """All pieces, to be read from beginning to end. Raises `Overloaded` if the disk space is used up.
+    """All pieces, to be read from beginning to end. Raises `Overloaded` if the disk space is used up, or none is left.
 
     `whose` is called for long responses only: it tells the organization, or the network as
     `client_address.network` returns it.
@@ -37,6 +37,7 @@ def _on_disk(pieces: Iterable[bytes], whose: str) -> IO[bytes]:
         file = unless_whole.enter_context(closing(_File(whose)))
         for piece in pieces:
             file.add(piece)
+        file.flush()
         unless_whole.pop_all()
     return file
 
@@ -50,16 +51,33 @@ class _File(SpooledTemporaryFile[bytes]):
         self._held = 0
 
     def add(self, piece: bytes) -> None:
-        """Write a piece, and count it."""
+        """Write a piece, and count it. Raises `Overloaded` if there is no room for it."""
         _hold(len(piece), self._whose, by=self._held)
         self._held += len(piece)
-        self.write(piece)
+        with _room():
+            self.write(piece)
+
+    def flush(self) -> None:
+        """Write what was added. Raises as `add` does."""
+        with _room():
+            super().flush()
 
     def close(self) -> None:  # called for one that is forgotten, too
         """Close the file, and stop counting it."""
         _free(self._held, self._whose)
         self._held = 0
-        super().close()
+        with suppress(OSError):  # of what could not be written, and is not needed any more
+            super().close()
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """The disk itself may be full, or the system has no more files: nothing is wrong with the request."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or "no reason given"
+        raise Overloaded(f"No file can be written for long responses: {why}") from None
 
 
 def on_disk() -> int:

@@ -31,6 +31,8 @@ class Threads:
 
     Where too many calls wait, the caller who has most of them gives up the latest of theirs, so that nobody fills the
     room of others.
+
+    Where the system starts no further thread, those that there are do all that waits; without any, it is refused.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Threads:
         # Both the queues and the jobs of each: the next one is first.
         self._waiting: OrderedDict[_Queue, OrderedDict[asyncio.Future, _Job]] = OrderedDict()
         self._waits = 0  # how many wait
+        self._is_short = False  # the system started no thread when one was asked for
 
     def run(
         self, work: Callable[[], T], caller: str | None = None, *, is_probe: bool = False
@@ -68,7 +71,9 @@ class Threads:
         self._waiting.setdefault(queue, OrderedDict())[job.result] = job
         self._waits += 1
         self._start()
-        if self._waits > self._most_waiting:
+        if not self._workers:  # nobody would ever begin with it
+            self._end(job, Overloaded("The system starts no thread"))
+        elif self._waits > self._most_waiting:
             self._give_up(queue)
         return job.result
 
@@ -93,32 +98,57 @@ class Threads:
 
     def _start(self) -> None:
         """Begin what may begin now."""
-        while (self._idle or len(self._workers) < self._most) and (job := self._next()):
+        while self._may_be_free() and (queue := self._next()) and self._is_one_free():
+            job = self._first_of(queue)
             if job.result.done():  # nobody waits for it any more
                 continue
-            self._busy[job.queue] += 1
-            (self._idle.pop() if self._idle else self._further()).take(job)
+            self._busy[queue] += 1
+            self._idle.pop().take(job)
 
-    def _next(self) -> "_Job | None":
-        """Take the first job of the queue whose turn it is; few have all of their share and are passed over."""
-        for queue, jobs in self._waiting.items():
+    def _next(self) -> "_Queue | None":
+        """The queue whose turn it is; few have all of their share and are passed over."""
+        for queue in self._waiting:
             if queue.caller is None or self._busy[queue] < self._share:
-                _, job = jobs.popitem(last=False)
-                self._waiting.move_to_end(queue)
-                self._took_from(queue)
-                return job
+                return queue
         return None
+
+    def _first_of(self, queue: "_Queue") -> "_Job":
+        """Take the first job of the queue, whose next turn is after all others."""
+        _, job = self._waiting[queue].popitem(last=False)
+        self._waiting.move_to_end(queue)
+        self._took_from(queue)
+        return job
 
     def _took_from(self, queue: "_Queue") -> None:
         self._waits -= 1
         if not self._waiting[queue]:
             del self._waiting[queue]
 
+    def _may_be_free(self) -> bool:
+        return bool(self._idle) or len(self._workers) < self._most
+
+    def _is_one_free(self) -> bool:
+        """Whether a thread is idle. Starts a further one if none is, and the system has one."""
+        if not self._idle:
+            try:
+                self._idle.append(self._further())
+                self._is_short = False
+            except RuntimeError:  # those that there are do what waits
+                self._say_it_is_short()
+        return bool(self._idle)
+
+    def _say_it_is_short(self) -> None:
+        """Log it once, until a thread could be started again: many ask meanwhile."""
+        if not self._is_short:
+            log.warning("The system starts no further thread; %s answer", len(self._workers))
+        self._is_short = True
+
     def _further(self) -> "_Worker":
+        worker = _Worker(self._after_a_while, self._has_what_it_needs)
         if not self._workers:  # in the process that was forked, or the end of this one is not seen
             Finalize(self, _end, [self._workers], exitpriority=2)  # before that of the log
-        self._workers.append(_Worker(self._after_a_while, self._has_what_it_needs))
-        return self._workers[-1]
+        self._workers.append(worker)
+        return worker
 
     def _over(
         self, worker: "_Worker", job: "_Job", result: Any, error: BaseException | None

@@ -1,6 +1,7 @@
 """Answers that their clients have not taken yet: so many at one time."""
 
 import asyncio
+import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -8,6 +9,8 @@ from hub.server.in_progress import InProgress
 
 # Answers; each holds up to 64 KiB in memory, and what the server has been handed of it.
 AT_ONCE = 1024
+# Of the files that may be open: a long answer is one. Half are for connections, the rest for databases and GitHub.
+SHARE = 4
 
 
 class Untaken:
@@ -26,7 +29,7 @@ class Untaken:
         """An answer to `caller`, which is given up by ending its deadline."""
         self._sending.add(caller, deadline, True)
         self._number += 1
-        if self._number > AT_ONCE:
+        if self._number > most():
             self._sending.give_up_oldest(max(self._sending, key=self._sending.number))
             self._number -= 1
         try:
@@ -41,3 +44,9 @@ class Untaken:
         until = asyncio.get_running_loop().time() + seconds
         if until - (deadline.when() or 0) > 1:  # for each piece, it costs more than to send it
             deadline.reschedule(until)
+
+
+def most() -> int:
+    """How many may be sent at one time. `serve` raises the number of files after this module was loaded."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return AT_ONCE if files == resource.RLIM_INFINITY else max(1, min(AT_ONCE, files // SHARE))

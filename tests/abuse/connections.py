@@ -93,6 +93,26 @@ def long_answers_that_nobody_takes(world: World) -> str:
     return stands_if(grown < GROWN, f"{kept} kept waiting, {refused} refused; {grown} MiB")
 
 
+class WithFewFiles(Shipped):
+    """A Hub whose processes may open as many files as some systems let anybody, and no more."""
+
+    wrapper = ("prlimit", "--nofile=1024:1024")
+
+
+@attack(STRANGER, "stop the Hub")
+def long_answers_where_files_are_few(world: World) -> str:
+    """500 of two networks that nobody reads took all of 1,024 files; a report that came then was answered 500."""
+    world.acme("docs.acme.com")
+    asked = [_asks("/llms-full.txt", f"192.0.{network}.1") for network in range(2)]
+    hub = world.hub(HUB_TRUSTED_PROXIES="1", kind=WithFewFiles, **RATES)
+    with hub, ExitStack() as untaken:
+        requests.get(f"{hub.url}/llms-full.txt", timeout=10)
+        for each in islice(cycle(asked), 500):
+            untaken.enter_context(_opened(hub, each))
+            time.sleep(0.02)  # or they are refused, since too many wait
+        return _forty_others_report(hub)
+
+
 def _forty_others_report(hub: Shipped) -> str:
     statuses = [_report_from(hub, f"198.51.100.{number}") for number in range(40)]
     refused = sum(status != 201 for status, _ in statuses)

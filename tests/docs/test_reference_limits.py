@@ -143,12 +143,14 @@ def test_what_may_happen_at_once():
         "calls to GitHub altogether": "half of `HUB_THREADS`",
         "requests that wait for a thread: pages to read, and others": f"{bridge.WAITING} times `HUB_THREADS` each",
         "pages to read (the docs, files for agents, forms)": "a sixteenth of `HUB_THREADS`, which are no others'",
-        f"answers over {answers.PIECE} bytes that are being sent": each.format(untaken.AT_ONCE),
+        f"answers over {answers.PIECE} bytes that are being sent": (
+            f"{untaken.AT_ONCE} for each process, or a quarter of its open files"
+        ),
         "threads for one network (/24, or /48)": "a quarter of `HUB_THREADS`",
         "scrapes of `/metrics`": each.format(scrape.AT_ONCE),
         "connections": f"{serve.MOST_CONNECTIONS} for each process, or half of its open files",
     }
-    assert (threads.SHARE, bridge.SHARE) == (4, 16)
+    assert (threads.SHARE, untaken.SHARE, bridge.SHARE) == (4, 4, 16)
     assert deadlines.slots() == settings.HUB_THREADS // 2
     assert verification.slots()._initial_value == settings.HUB_THREADS // 4
 
@@ -172,7 +174,7 @@ def test_sizes():
         "digits of a whole number in JSON": f"{json_body.MAX_DIGITS}",
         "bodies that arrive, wait or are worked on": f"{bodies.ALTOGETHER} bytes for each process",
         "long responses that wait for their readers": (
-            f"{spool.ON_DISK} bytes on disk for each process"
+            f"{spool.ON_DISK} bytes on disk for each process, or what is free there"
         ),
         "what the system keeps of a response that is not read": (
             f"{listening.UNTAKEN_BYTES} bytes for each connection, on Linux"

@@ -3,6 +3,7 @@ import json
 import logging
 import os
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -200,6 +201,22 @@ def test_lines_are_written_in_their_order_when_the_process_ends(behind):
     handler.close()
 
     assert reader.everything() == [f"line {number}" for number in range(1000)]
+
+
+def test_lines_are_written_where_the_system_starts_no_thread_for_them(monkeypatch):
+    handler = Stderr()
+    handler.setStream(io.StringIO())
+
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+
+    with pytest.raises(RuntimeError):
+        handler.write_behind()
+    handler.handle(record("a line"))
+
+    assert handler.stream.getvalue() == "a line\n"
 
 
 def test_nobody_waits_for_a_reader_that_does_not_read(behind, monkeypatch):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 
 import psutil
@@ -222,6 +223,50 @@ def test_sigterm_lets_a_request_that_is_under_way_end(hub_process, code_host):
     assert ended in (0, -15)
 
 
+class Unasked(HubProcess):
+    """Begun once it listens, and has for a moment: nobody has asked it anything."""
+
+    listens = False
+
+    def _ready(self) -> bool:
+        try:
+            connection = socket.create_connection(("127.0.0.1", self.port), timeout=10)
+        except ConnectionRefusedError:
+            return False
+        if not self.listens:
+            self.listens = True
+            connection.close()
+            return False
+        self.first = connection
+        return True
+
+
+def untaken(connection: socket.socket) -> int:
+    """Bytes that the system keeps of what the server has sent (proc(5), /proc/net/tcp)."""
+    ends = [
+        f"0100007F:{end[1]:04X}" for end in (connection.getpeername(), connection.getsockname())
+    ]
+    lines = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()
+    [line] = [each.split() for each in lines if each.split()[1:3] == ends]
+    return int(line[4].partition(":")[0], 16)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is of Linux")
+def test_little_waits_for_who_has_connected_before_the_first_request(transactional_db, code_host):
+    """After a restart, everybody who is there has."""
+    with Unasked() as hub, hub.first:
+        hub.first.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        hub.first.sendall(b"GET /llms-full.txt HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert wait_until(lambda: untaken(hub.first) > 32 * 1024)
+        for _ in range(500):  # each after another piece of the answer
+            requests.get(f"{hub.url}/healthz", timeout=10)
+
+        waiting = untaken(hub.first)
+
+    assert waiting < 3 * listening.UNTAKEN_BYTES  # twice as much, and what was sent last
+
+
 @pytest.mark.slow
 def test_a_server_that_never_gets_ready_is_not_left_running():
     class Silent(HubProcess):
@@ -300,3 +345,34 @@ def test_a_log_that_nobody_reads_keeps_maintain_from_nothing(monkeypatch):
     keeper._stopping.set()
     runs_on.set()
     hangs.set()
+
+
+@pytest.mark.parametrize("lacking", ["a process", "a thread"])
+def test_maintain_is_started_once_the_system_has_room_for_it_again(lacking, monkeypatch):
+    ended, runs_on, again = threading.Event(), threading.Event(), threading.Event()
+    ended.set()
+    begun, start = [], threading.Thread.start
+
+    def begin() -> Exits:
+        begun.append(None)
+        if len(begun) == 2 and lacking == "a process":
+            raise BlockingIOError("Resource temporarily unavailable")
+        if len(begun) == 3:
+            again.set()
+        return Exits(runs_on if len(begun) == 3 else ended)
+
+    def start_keepers_only(self: threading.Thread) -> None:
+        if lacking == "a thread" and begun and "_keep" not in repr(self._target):
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    monkeypatch.setattr(serve, "_maintain", begin)
+    monkeypatch.setattr(serve, "RESTART_AFTER", 0)
+    monkeypatch.setattr(threading.Thread, "start", start_keepers_only)
+    keeper = serve.MaintenanceKeeper()
+
+    keeper.start()
+
+    assert again.wait(10)
+    keeper._stopping.set()
+    runs_on.set()

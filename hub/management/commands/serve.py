@@ -24,7 +24,7 @@ from granian.log import LogLevels
 
 from core import backups
 from core.command import Group, HubCommand
-from hub.server import between_requests
+from hub.server import between_requests, listening
 from hub.setup import redis_server
 from hub.setup.findings import Level
 
@@ -86,7 +86,7 @@ class Command(HubCommand):
             keeper = MaintenanceKeeper()
             server.on_startup(keeper.start)
             server.on_shutdown(keeper.stop)
-        server.serve()
+        server.serve(target_loader=_application_of_a_worker)
 
 
 def _refuse_a_taken_port() -> None:
@@ -142,6 +142,13 @@ def _preload() -> None:
     gc.freeze()  # or the first collection in a worker would copy all that is shared
 
 
+def _application_of_a_worker(target: str) -> Any:
+    """What a worker serves: called in it, once it has its event loop, and before it listens."""
+    listening.bound_from_the_start()
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)
+
+
 def _schedule_as_batch() -> None:
     """Let no thread of the workers, or of `maintain`, interrupt another one just because it is ready.
 
@@ -190,25 +197,35 @@ class MaintenanceKeeper:
                 self._process.kill()  # what it was sending is looked up later
 
     def _keep(self, process: subprocess.Popen) -> None:
-        while True:
-            status = process.wait()
+        kept: subprocess.Popen | None = process
+        while kept:
+            status = kept.wait()
             if self._stopping.is_set():
                 return
-            self._tell(status)
-            if self._stopping.wait(RESTART_AFTER):
-                return
-            self._process = process = _maintain()
+            self._tell("maintain exited with %s; restarting it", status)
+            kept = self._begun_again()
 
-    def _tell(self, status: int) -> None:
+    def _begun_again(self) -> subprocess.Popen | None:
+        """Start it after a while, and try again where the system starts no process. None once it is to stop."""
+        while not self._stopping.wait(RESTART_AFTER):
+            try:
+                self._process = _maintain()
+            except OSError as error:  # no more processes, memory or files
+                self._tell("maintain could not be started: %s; trying again", error)
+            else:
+                return self._process
+        return None
+
+    def _tell(self, *said: object) -> None:
         """Log it in another thread: who reads stderr may hang, and `maintain` has to run.
 
         The log is not written behind here, because workers are forked from this process. While the
         thread of an earlier line waits, nothing is said.
         """
         if self._telling is None or not self._telling.is_alive():
-            said = ("maintain exited with %s; restarting it", status)
             self._telling = threading.Thread(target=log.error, args=said, daemon=True)
-            self._telling.start()
+            with suppress(RuntimeError):  # the system starts no thread: it goes unsaid
+                self._telling.start()
 
 
 def _maintain() -> subprocess.Popen:

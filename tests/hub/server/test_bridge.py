@@ -4,10 +4,14 @@ import asyncio
 import gc
 import json
 import random
+import resource
+import tempfile
 import threading
 import time
 import weakref
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -708,6 +712,29 @@ def test_answers_that_nobody_takes_do_not_fill_the_disk(monkeypatch, caplog):
     assert "disk space" in caplog.text
 
 
+@pytest.mark.parametrize("buffered", [4096, 1024 * 1024])
+def test_a_full_disk_refuses_long_answers_and_says_so_once(monkeypatch, caplog, buffered):
+    """It is found out with the first piece, or only with the last."""
+
+    def application(environ, start_response) -> Pieces:
+        start_response("200 OK", [])
+        return Pieces(b"x" * 1000 for _ in range(2 * spool.IN_MEMORY // 1000))
+
+    async def conversation(bridge: Bridge) -> list[int]:
+        with monkeypatch.context() as full:
+            on_full = partial(Path("/dev/full").open, "w+b")
+            full.setattr(tempfile, "TemporaryFile", lambda **named: on_full(buffering=buffered))
+            statuses = [(await Request(bridge).answer()).status for _ in range(3)]
+        return [*statuses, (await Request(bridge).answer()).status, spool.on_disk()]
+
+    assert talk(conversation, application) == [503, 503, 503, 200, 0]
+    said = [record.message for record in caplog.records if record.name != "hub.requests"]
+    assert said == [
+        "Requests are refused: No file can be written for long responses: No space left on device"
+    ]
+    assert not spool._held_for
+
+
 def test_an_answer_is_closed_in_the_thread_that_made_it_where_its_database_connection_is():
     pieces = Pieces([b"a", b"b"])
     made_in = []
@@ -812,8 +839,17 @@ def test_nothing_of_a_refused_answer_waits_for_the_garbage_collector(monkeypatch
         gc.enable()
 
 
-def test_whoever_leaves_most_answers_untaken_gives_up_the_oldest(monkeypatch):
+def few_at_once(monkeypatch) -> None:
     monkeypatch.setattr(untaken, "AT_ONCE", 4)
+
+
+def few_files(monkeypatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (16, 16))
+
+
+@pytest.mark.parametrize("few", [few_at_once, few_files])
+def test_whoever_leaves_most_answers_untaken_gives_up_the_oldest(monkeypatch, few):
+    few(monkeypatch)
     ends = []
 
     def application(environ, start_response) -> Pieces:

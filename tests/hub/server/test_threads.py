@@ -289,6 +289,56 @@ def test_nothing_is_kept_of_callers_who_have_their_answers():
     ask(Threads(4, WAITING), conversation)
 
 
+@pytest.fixture
+def no_more_threads(monkeypatch) -> Callable[[int], None]:
+    """A function that leaves the system so many more threads for requests."""
+    start, left = threading.Thread.start, [0]
+
+    def start_if_there_is_room(self: threading.Thread) -> None:
+        if self.name == "request":
+            if not left[0]:
+                raise RuntimeError("can't start new thread")
+            left[0] -= 1
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", start_if_there_is_room)
+
+    def leave(number: int) -> None:
+        left[0] = number
+
+    return leave
+
+
+def test_a_network_is_answered_after_a_time_in_which_the_system_started_no_thread(
+    no_more_threads, caplog
+):
+    async def conversation(threads: Threads) -> list[int]:
+        go_on = threading.Event()
+        no_more_threads(1)
+        working = threads.run(lambda: go_on.wait(10), "192.0.2.0/24")
+        waiting = [threads.run(lambda n=n: n, "198.51.100.0/24") for n in range(4)]
+        go_on.set()
+        await working
+        answered = await asyncio.wait_for(asyncio.gather(*waiting), 10)
+        assert not threads._busy
+        return answered
+
+    assert ask(Threads(8, WAITING), conversation) == [0, 1, 2, 3]
+    assert caplog.messages == ["The system starts no further thread; 1 answer"]
+
+
+def test_what_comes_while_the_system_starts_no_thread_at_all_is_refused(no_more_threads):
+    async def conversation(threads: Threads) -> int:
+        for _ in range(3):
+            with pytest.raises(Overloaded):
+                await threads.run(lambda: 7, "192.0.2.0/24")
+        assert (threads._waits, threads._waiting, threads._busy) == (0, {}, {})
+        no_more_threads(1)
+        return await threads.run(lambda: 7, "192.0.2.0/24")
+
+    assert ask(Threads(8, WAITING), conversation) == 7
+
+
 def test_an_error_is_raised_where_the_result_is_awaited_and_the_thread_goes_on():
     async def conversation(threads: Threads) -> int:
         with pytest.raises(SystemExit):
