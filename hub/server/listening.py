@@ -46,9 +46,8 @@ def _bound(number: int) -> None:
     try:
         if not stat.S_ISSOCK(os.fstat(number).st_mode):
             return
-        found = socket.socket(
-            fileno=number
-        )  # no copy of it: to close one gives up the locks of SQLite
+        # No copy of it: if it is a file of SQLite by now, to close one would give up its locks.
+        found = socket.socket(fileno=number)
     except OSError:  # closed since
         return
     try:
