@@ -14,7 +14,7 @@ from typing import Any
 from django.db import models
 from django.db.models import Case, F, Max, Q, QuerySet, When
 
-from core import clock
+from core import clock, durations
 from core.batches import AT_ONCE, at_leisure
 from core.times import DAY, HOUR
 from hub.models import Lease, Offer
@@ -127,7 +127,8 @@ def mend(go_on: Callable[[], bool] = lambda: True) -> int:
     if not by:
         return 0
     log.warning(
-        "The database's clock was put back by %s. Times that have not come are moved back.", by
+        "The clock was put back by %s. Times that have not come are moved back.",
+        durations.in_short(by.total_seconds()),
     )
     rows = _look_again_for_unknown(by) + sum(at_leisure(go_on, _move_back(by)))
     if go_on():
