@@ -7,33 +7,11 @@ from pathlib import Path
 
 NETWORK = {"create_connection", "connect", "getaddrinfo", "getproxies", "socket", "urlopen"}
 PROGRAMS = {"execv", "execvp", "kill", "killpg", "popen", "startfile", "system"}
-FILES = {
-    *(
-        "chmod",
-        "chown",
-        "copy",
-        "fdopen",
-        "get_data",
-        "link",
-        "mkdir",
-        "open",
-        "read_bytes",
-        "read_text",
-    ),
-    *(
-        "rename",
-        "rmdir",
-        "rmtree",
-        "symlink_to",
-        "touch",
-        "truncate",
-        "unlink",
-        "write_bytes",
-        "write_text",
-    ),
-}
+READS = {"fdopen", "get_data", "open", "read_bytes", "read_text"}
+WRITES = {"chmod", "chown", "copy", "touch", "truncate", "write_bytes", "write_text"}
+FOLDERS = {"link", "mkdir", "rename", "rmdir", "rmtree", "symlink_to", "unlink"}
 PEOPLE = {"input", "print", "readline", "write"}
-CALLED = NETWORK | PROGRAMS | FILES | PEOPLE
+CALLED = NETWORK | PROGRAMS | READS | WRITES | FOLDERS | PEOPLE
 MODULES = {"shutil", "socket", "subprocess", "tempfile", "webbrowser"}  # each call of theirs
 BUILT_IN = {"input", "open", "print"}
 NO_FILE = "history.open"  # a question
