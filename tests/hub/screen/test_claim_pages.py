@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from integrations.models import Delivery, Integration
-from integrations.models.integration import NO_RIGHTS
+from integrations.models.integration import NO_RIGHTS, PAUSED
 from integrations.ownership import unclaimed
 from orgs.models import Domain, Membership, Site
 from reports.models import Report
@@ -235,6 +235,18 @@ def test_what_is_chosen_among_earlier_reports_is_sent(alice, early):
     assert {each.report_id for each in Delivery.objects.all()} == {first.pk, third.pk}
     assert "Number 1" in sent
     assert "Number 0" not in sent
+
+
+def test_earlier_reports_that_are_not_sent_now_say_why(alice, early):
+    claim, [first, *_] = early
+    address = f"/settings/claims/{claim.id}/earlier/"
+    Integration.objects.update(paused_at=timezone.now())
+
+    listed = text_of(alice.get(address))
+    done = text_of(alice.post(address, {"id": [first.pk]}, follow=True))
+
+    assert f"Nothing is sent now. {PAUSED}" in listed
+    assert f"1 report is now yours. Nothing is sent now. {PAUSED}" in done
 
 
 def test_earlier_reports_go_on_on_the_next_page(alice, early, monkeypatch):
