@@ -89,6 +89,8 @@ def name(delivery: Delivery | None, issue_url: str, *, by: Membership) -> None:
         raise CannotJoin(reason)
     lead = named_issues.lead_at(issue_url, delivery)
     stays = delivery.status == Delivery.Status.SENT or delivery.lead_id == lead.pk
+    if not stays and Delivery.objects.on_hold([delivery.pk]):  # whatever else holds it, too
+        raise CannotJoin(STOPPED_BY_OPERATOR)
     with transaction.atomic():
         _lock_reports(delivery, lead)
         if not stays and not _join(delivery, lead, by):
