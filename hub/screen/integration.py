@@ -115,6 +115,8 @@ def integration(request: MemberRequest) -> HttpResponse:
     """The page of the integration; without an installation, a page that leads to one."""
     mine = integration_of(request.membership.organization)
     if mine is None:
+        if request.method == "POST":
+            messages.error(request, configuration.NotInstalled.default_detail)
         return render(request, "hub/install.html")
     only_looks = request.POST.keys() & {"preview", "live", "page", "default"}
     if request.method == "POST" and not only_looks:

@@ -175,12 +175,12 @@ def answer(request: MemberRequest, report_id: str) -> HttpResponse:
     """Save or remove what those who report the problem are told."""
     mine = _report(request, report_id)
     delivery = _delivery(mine)
-    if delivery is None:
-        messages.error(request, saying.NOBODY)
-        return redirect("report", report_id)
     if "remove" in request.POST:
         saying.remove(delivery)
         messages.success(request, "Removed. Nobody is shown your answer any longer.")
+        return redirect("report", report_id)
+    if delivery is None:
+        messages.error(request, saying.NOBODY)
         return redirect("report", report_id)
     form = answering.AnswerForm(request.POST)
     if not form.is_valid() or not form.save(request.membership, delivery):

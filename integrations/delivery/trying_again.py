@@ -42,7 +42,10 @@ def try_again(delivery: Delivery | None, *, by: Membership) -> None:
         raise CannotTryAgain(NEVER_SENT)
     if reason := obstacle(delivery):
         raise CannotTryAgain(reason)
-    if (wait := waiting.why(delivery)) and wait.is_in_line:
+    wait = waiting.why(delivery)
+    if wait is None and delivery.status == Delivery.Status.SENDING:
+        raise CannotTryAgain(BEING_SENT)
+    if wait and wait.is_in_line:
         raise CannotTryAgain(f"{IN_LINE} {wait}")
     check_rate(by)
     _not_stopped_by_now([delivery.pk]).requeue()

@@ -23,7 +23,8 @@ class CannotJoin(ApiError):
 def lead_at(address: str, report: Delivery) -> Delivery:
     """The lead that others join where its issue is named, for this report. Raises `CannotJoin` with the reason.
 
-    The integration of the report has a repository. It may be about another page: that two pages have one problem is for a person to say.
+    Its integration has a repository. It may be about another page: that two pages have one problem is for a
+    person to say.
     """
     repository, number = _read(address)
     mine = report.integration

@@ -100,7 +100,7 @@ def test_what_an_operator_holds_joins_nothing_whatever_else_holds_it(alice, code
     root = User.objects.create(username="root")
     operator_holds.make(Hold(kind="agent", value="junk-bot", reason="Junk."), by=root)
 
-    with pytest.raises(CannotJoin, match="An operator of this Hub has put this delivery on hold."):
+    with pytest.raises(CannotJoin, match="An operator of this Hub has put this delivery on hold"):
         telling_apart.name(now(waits), lead.issue_url, by=alice)
 
     assert (now(waits).status, now(waits).held_for) == ("held", "pause")
