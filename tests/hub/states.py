@@ -123,6 +123,10 @@ def opted_out(world: World) -> None:
     Site.objects.get().opt_out(out=True)
 
 
+def deactivated(world: World) -> None:
+    User.objects.filter(pk=world.alice.pk).update(is_active=False)
+
+
 def lost(world: World) -> None:
     """Its page is another organization's now, and it is held for that."""
     Domain.objects.get().lapse("It has passed on.")
@@ -184,10 +188,11 @@ STATES: dict[str, State] = {
     "suspended": suspended,
     "uninstalled": uninstalled,
     "no-push": without_push,
-    "no-repository": without_repository,
+    "no-repo": without_repository,
     "no-app": without_app,
     "lapsed": lapsed,
     "opted-out": opted_out,
+    "deactivated": deactivated,
     "lost": lost,
     "discarded": discarded,
     "on-hold": on_hold,
