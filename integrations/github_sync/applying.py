@@ -49,7 +49,7 @@ def mark_uninstalled(installation: Installation) -> None:
     """The app was uninstalled. Nothing proves its sites any more, so others may claim them."""
     holds.suspend(installation, installation.uninstalled, for_good=True)
     for integration in Integration.objects.filter(installation=installation):
-        site_claims.lapse_unpublished(integration.organization)
+        site_claims.lapse_unpublished(integration.organization, why=site_claims.UNSEEN)
     visibility.hide_all(installation)
 
 
@@ -159,4 +159,4 @@ def _block(integration: Integration, problem: str) -> None:
 def _lose(integration: Integration, problem: str) -> None:
     _block(integration, problem)
     Integration.objects.filter(pk=integration.pk).count_as_private()
-    site_claims.lapse_unpublished(integration.organization)
+    site_claims.lapse_unpublished(integration.organization, why=site_claims.UNSEEN)

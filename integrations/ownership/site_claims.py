@@ -216,6 +216,10 @@ class Why(NamedTuple):
 UNPUBLISHED = Why(
     "is no longer published by your repository", "is no longer the repository of your integration"
 )
+UNSEEN = Why(
+    "is published by a repository that the app cannot see now",
+    "is a repository that the app cannot see now",
+)
 RENAMED = Why("", "is the address of another repository now")
 
 
