@@ -113,9 +113,12 @@ def new(request: MemberRequest) -> HttpResponse:
 
 
 def _unclaimed(organization: Organization) -> list[str]:
-    """Where the organization's repository publishes a site, and its own address, unless claimed already."""
+    """Where the organization's repository publishes a site, and its own address, unless claimed already.
+
+    Nothing while the repository proves nothing: claiming them is refused then.
+    """
     mine = integration_of(organization)
-    if mine is None or mine.repository_id is None:
+    if mine is None or mine.repository_id is None or site_claims.why_it_proves_nothing(mine):
         return []
     claims = organization.sites.filter(lapsed_at=None, repository__iexact=mine.repository)
     claimed = {each.is_repository for each in claims}

@@ -351,6 +351,28 @@ def test_no_site_is_offered_where_pages_publishes_nothing(alice):
     )
 
 
+STOPPED = {  # the columns of the integration, and what the page says
+    "the app is gone": (
+        {"problem": "The app was uninstalled from acme. Install it again to resume."},
+        "The app was uninstalled from acme. Install it again to resume.",
+    ),
+    "nobody has push access": ({"rights_lost_at": timezone.now()}, NO_RIGHTS),
+}
+
+
+@pytest.mark.parametrize("stopped", STOPPED)
+def test_nothing_is_offered_that_the_repository_does_not_prove_now(alice, stopped):
+    offered = text_of(alice.get("/settings/claims/new/"))
+    columns, why = STOPPED[stopped]
+    Integration.objects.update(**columns)
+
+    pages = [text_of(alice.get(page)) for page in ("/settings/claims/new/", "/settings/")]
+
+    assert "Claim https://acme.github.io/docs/</button>" in offered
+    assert not any("Claim https://acme.github.io/docs/</button>" in page for page in pages)
+    assert f"By a DNS record. {why}" in pages[1]
+
+
 def test_the_page_of_a_site_says_what_to_do_without_pages(alice):
     organization = Membership.objects.get(login="alice").organization
     site = build.site(organization, "acme.github.io", "/docs/")
@@ -362,15 +384,6 @@ def test_the_page_of_a_site_says_what_to_do_without_pages(alice):
 
     assert "Your issues go to acme/docs again, which publishes this site." in said[0]
     assert "GitHub Pages publishes nothing from acme/docs now. Turn it on" in said[1]
-
-
-STOPPED = {  # the columns of the integration, and what the page says
-    "the app is gone": (
-        {"problem": "The app was uninstalled from acme. Install it again to resume."},
-        "The app was uninstalled from acme. Install it again to resume.",
-    ),
-    "nobody has push access": ({"rights_lost_at": timezone.now()}, NO_RIGHTS),
-}
 
 
 @pytest.mark.parametrize("stopped", STOPPED)
