@@ -31,7 +31,7 @@ DONE = {  # the message about one report
     "discard": "Discarded. The report is kept but not sent. Restore it to send it.",
     "restore": "Restored. It is sent in its turn.",
 }
-STOPPED = "Restored, but not sent now. {}"
+STOPPED = "Restored. It is not sent now. {}"
 
 
 @members_only

@@ -681,7 +681,7 @@ def test_what_is_restored_while_nothing_is_sent_says_so(alice, acme):
         text_of(alice.post(f"{CHANGE}?status=discarded", {"all": "restore"}, follow=True)),
     ]
 
-    assert f"Restored, but not sent now. {PAUSED}" in pages[0]
+    assert f"Restored. It is not sent now. {PAUSED}" in pages[0]
     assert f"1 report restored. Nothing is sent now. {PAUSED}" in pages[1]
     assert f"1 report restored. Nothing is sent now. {PAUSED}" in pages[2]
     assert {each.held_for for each in Delivery.objects.all()} == {"pause"}
