@@ -46,6 +46,7 @@ SAME_ON_EITHER = (
     "tests/hub/screen/test_settings_pages.py",
     "tests/hub/screen/test_spark_lines.py",
     "tests/hub/test_every_call.py",
+    "tests/hub/test_every_state.py",
     "tests/hub/test_maintain.py::test_retry_deliveries_can_go_on",
     "tests/hub/test_maintain.py::test_serve_brings_what_is_due",
     "tests/hub/test_operators.py::test_nothing_is_added_or_deleted_by_hand[",

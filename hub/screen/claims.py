@@ -16,7 +16,6 @@ from core.errors import ApiError
 from hub.screen import domain_page, setup_steps
 from hub.screen.access import MemberRequest, members_only
 from hub.screen.overview import integration_of, next_step
-from integrations.models import Integration
 from integrations.ownership import site_claims, taking_over, unclaimed
 from orgs import repository_pages
 from orgs.domains import claiming as domain_claims
@@ -114,9 +113,12 @@ def new(request: MemberRequest) -> HttpResponse:
 
 
 def _unclaimed(organization: Organization) -> list[str]:
-    """Where the organization's repository publishes a site, and its own address, unless claimed already."""
+    """Where the organization's repository publishes a site, and its own address, unless claimed already.
+
+    Nothing while the repository proves nothing: claiming them is refused then.
+    """
     mine = integration_of(organization)
-    if mine is None or mine.repository_id is None:
+    if mine is None or mine.repository_id is None or site_claims.why_it_proves_nothing(mine):
         return []
     claims = organization.sites.filter(lapsed_at=None, repository__iexact=mine.repository)
     claimed = {each.is_repository for each in claims}
@@ -139,8 +141,7 @@ def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
         "earlier": unclaimed.page(found) if unclaimed.is_open(found) else None,
     }
     if isinstance(found, Site):
-        context["is_published"] = _is_published(found)
-        context["publishes_nothing"] = _publishes_nothing(found)
+        context |= _proof(found)
         context["code_host"] = _code_host()
         return render(request, "hub/site.html", context)
     return render(request, "hub/domain.html", context | domain_page.shown(request, found))
@@ -153,23 +154,16 @@ def _is_private(claim: Domain | Site) -> bool:
     return is_of_files and mine is not None and mine.repository_private
 
 
-def _is_published(site: Site) -> bool:
-    """Whether the organization's issues go to the repository that publishes a site."""
-    mine = _integration_at(site)
-    return mine is not None and (site.is_repository or mine.has_pages)
-
-
-def _publishes_nothing(site: Site) -> bool:
-    """Whether they go to the repository of that name, which has no site now."""
-    mine = _integration_at(site)
-    return mine is not None and not mine.has_pages
-
-
-def _integration_at(site: Site) -> Integration | None:
-    """The organization's integration, if it is with the repository of a claim, and push access is known."""
+def _proof(site: Site) -> dict[str, Any]:
+    """Whether the organization's issues go to the repository behind a claim, and why that proves nothing, if so."""
     mine = integration_of(site.organization)
-    is_there = mine and mine.repository.lower() == site.repository.lower()
-    return mine if mine and is_there and not mine.rights_lost_at else None
+    if mine is None or mine.repository.lower() != site.repository.lower():
+        return {}
+    return {
+        "is_published": site.is_repository or mine.has_pages,
+        "publishes_nothing": not mine.has_pages,
+        "unproved": site_claims.why_it_proves_nothing(mine),
+    }
 
 
 @members_only

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from core.errors import ApiError
 from hub.screen.access import MemberRequest, members_only
 from hub.screen.claims import find
-from hub.screen.overview import integration_of
+from hub.screen.overview import goes_out, integration_of
 from integrations.ownership import unclaimed
 from orgs.discovery import checking
 from orgs.models import Site
@@ -64,4 +64,4 @@ def _send(request: MemberRequest, claim: unclaimed.Claim) -> None:
         messages.warning(request, "None was sent: somebody has received them meanwhile.")
         return
     reports = "1 report is" if count == 1 else f"{count} reports are"
-    messages.success(request, f"{reports} now yours. Each is sent in its turn.")
+    messages.success(request, f"{reports} now yours. {goes_out(request.membership.organization)}")

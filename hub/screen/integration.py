@@ -115,6 +115,8 @@ def integration(request: MemberRequest) -> HttpResponse:
     """The page of the integration; without an installation, a page that leads to one."""
     mine = integration_of(request.membership.organization)
     if mine is None:
+        if request.method == "POST":
+            messages.error(request, configuration.NotInstalled.default_detail)
         return render(request, "hub/install.html")
     only_looks = request.POST.keys() & {"preview", "live", "page", "default"}
     if request.method == "POST" and not only_looks:
@@ -191,9 +193,12 @@ def try_again(request: MemberRequest) -> HttpResponse:
     except ApiError as error:
         messages.error(request, str(error.detail))
     else:
-        messages.success(
-            request, f"{saved.repository} accepts issues again. Held reports are sent."
-        )
+        if saved.obstacle:
+            messages.warning(request, f"{saved.repository} accepts issues again. {saved.obstacle}")
+        else:
+            messages.success(
+                request, f"{saved.repository} accepts issues again. Held reports are sent."
+            )
     return redirect(INTEGRATION_PAGE)
 
 
@@ -213,22 +218,25 @@ def resume(request: MemberRequest) -> HttpResponse:
         count = holds.resume(mine)
         waiting = f" {count} report{'' if count == 1 else 's'} on the way." if count else ""
         mine.refresh_from_db()
-        if mine.obstacle:
-            messages.warning(request, f"Resumed, but nothing is sent yet. {mine.obstacle}")
+        if why := holds.why_stopped(mine):
+            messages.warning(request, f"Resumed, but nothing is sent yet. {why}")
         else:
             messages.success(request, f"Reports are sent again.{waiting}")
     return redirect(INTEGRATION_PAGE)
 
 
 def _to_be_changed(request: MemberRequest) -> Integration | None:
-    """The integration, unless it was paused and resumed too often; then the member is told so."""
+    """The integration, unless it was paused and resumed too often, or there is none; then the member is told so."""
     what = "changes between Pause and Resume"
     try:
         counted.check(request.membership, PRESSES, "pause", what=what)
     except rates.RateLimited as error:
         messages.error(request, str(error.detail))
         return None
-    return integration_of(request.membership.organization)
+    mine = integration_of(request.membership.organization)
+    if mine is None:
+        messages.error(request, configuration.NotInstalled.default_detail)
+    return mine
 
 
 @members_only

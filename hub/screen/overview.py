@@ -13,7 +13,7 @@ from hub.screen import attention, inviting, lately, setup_steps, spark_lines, we
 from hub.screen.access import MemberRequest, members_only
 from hub.screen.report_rows import rows_of
 from integrations.api import report_list
-from integrations.delivery import withholding
+from integrations.delivery import holds, withholding
 from integrations.delivery.backlog import backlog
 from integrations.models import Integration
 from orgs.models import Organization
@@ -73,6 +73,14 @@ def integration_of(organization: Organization) -> Integration | None:
     """The organization's integration with its installation, and whether anything is withheld."""
     known = Integration.objects.select_related("installation").noting_withheld()
     return known.of(organization).first()
+
+
+def goes_out(organization: Organization, *, is_one: bool = False) -> str:
+    """What becomes of reports that were just put back, as a sentence: each is sent, or why nothing is sent now."""
+    mine = integration_of(organization)
+    if mine and (why := holds.why_stopped(mine)):
+        return f"Nothing is sent now. {why}"
+    return f"{'It' if is_one else 'Each'} is sent in its turn."
 
 
 def next_step(organization: Organization) -> setup_steps.Step | None:

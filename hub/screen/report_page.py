@@ -31,6 +31,7 @@ DONE = {  # the message about one report
     "discard": "Discarded. The report is kept but not sent. Restore it to send it.",
     "restore": "Restored. It is sent in its turn.",
 }
+STOPPED = "Restored. It is not sent now. {}"
 
 
 @members_only
@@ -128,13 +129,12 @@ def raw(request: MemberRequest, report_id: str) -> HttpResponse:
 def try_again(request: MemberRequest, report_id: str) -> HttpResponse:
     """Try to deliver a report now, and tell the result."""
     delivery = _delivery(_report(request, report_id))
-    if delivery is None:
-        raise Http404
     try:
         trying_again.try_again(delivery, by=request.membership)
     except ApiError as error:
         messages.error(request, str(error.detail))
-    else:
+        return redirect("report", report_id)
+    if delivery:
         delivery.refresh_from_db()
         tell = messages.success if delivery.status in DELIVERED else messages.warning
         tell(request, outcome(delivery))
@@ -175,16 +175,20 @@ def answer(request: MemberRequest, report_id: str) -> HttpResponse:
     """Save or remove what those who report the problem are told."""
     mine = _report(request, report_id)
     delivery = _delivery(mine)
-    if delivery is None:
-        raise Http404
     if "remove" in request.POST:
         saying.remove(delivery)
         messages.success(request, "Removed. Nobody is shown your answer any longer.")
         return redirect("report", report_id)
+    if delivery is None:
+        messages.error(request, saying.NOBODY)
+        return redirect("report", report_id)
     form = answering.AnswerForm(request.POST)
     if not form.is_valid() or not form.save(request.membership, delivery):
         return _page(request, mine, delivery, form)
-    messages.success(request, "Saved. Whoever reports this problem is shown your answer.")
+    if not_shown := answering.shown(mine, delivery).not_shown:
+        messages.warning(request, f"Saved. {not_shown}")
+    else:
+        messages.success(request, "Saved. Whoever reports this problem is shown your answer.")
     return redirect("report", report_id)
 
 
@@ -196,8 +200,16 @@ def _change(act: str, request: MemberRequest, report_id: str) -> HttpResponse:
     except ApiError as error:
         messages.error(request, str(error.detail))
     else:
-        messages.success(request, DONE[act])
+        _tell(act, request, _delivery(_report(request, report_id)))
     return redirect("report", report_id)
+
+
+def _tell(act: str, request: MemberRequest, now: Delivery | None) -> None:
+    """Say what was done; if what was restored is held at once, why."""
+    if act == "restore" and now and now.status == Delivery.Status.HELD:
+        messages.warning(request, STOPPED.format(now.reason))
+    else:
+        messages.success(request, DONE[act])
 
 
 def outcome(delivery: Delivery) -> str:

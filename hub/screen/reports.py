@@ -16,12 +16,13 @@ from hub.screen import csv_lines, filtering
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.delivery_states import IN_WORDS, MEANINGS
 from hub.screen.downloads import download
-from hub.screen.overview import next_step
+from hub.screen.overview import goes_out, next_step
 from hub.screen.report_rows import rows_of
 from integrations.api import acts, report_filters, report_list
 from integrations.api.report_list import Received, ReportPage
 from integrations.delivery import discarding, trying_again, withholding
 from integrations.models import Integration
+from orgs.models import Organization
 from orgs.people import counted
 from reports.cleaning import clean
 
@@ -41,7 +42,7 @@ CHANGE_ALL = {
 DONE = {  # what is said about the reports that were changed
     "retry": "to be tried again, each in its turn.",
     "discard": "discarded: kept, but not sent. Choose Discarded to restore them.",
-    "restore": "restored. Each is sent in its turn.",
+    "restore": "restored.",
 }
 
 
@@ -119,7 +120,7 @@ def _change_all(act: str, request: MemberRequest) -> None:
     rates.check_all(*limits, *also, what="changes of all that match")
     count = CHANGE_ALL[act](report_list.deliveries(member.organization, asked))
     more = " There may be more: do it again." if count >= _most(act) else ""
-    messages.success(request, _counted(act, count) + more)
+    messages.success(request, _counted(act, count, member.organization) + more)
 
 
 def _change_ticked(act: str, request: MemberRequest) -> None:
@@ -129,14 +130,15 @@ def _change_ticked(act: str, request: MemberRequest) -> None:
         return
     done, refused = acts.perform_on_each(act, request.membership, ticked)
     if done:
-        messages.success(request, _counted(act, len(done)))
+        messages.success(request, _counted(act, len(done), request.membership.organization))
     for reason, count in Counter(each.message for each in refused).items():
         messages.warning(request, f"{count} not changed. {reason}")
 
 
-def _counted(act: str, count: int) -> str:
-    """What was done to several reports, as a sentence."""
-    return f"{count} report{'' if count == 1 else 's'} {DONE[act]}"
+def _counted(act: str, count: int, mine: Organization) -> str:
+    """What was done to several reports, as a sentence or two."""
+    done = f"{count} report{'' if count == 1 else 's'} {DONE[act]}"
+    return f"{done} {goes_out(mine)}" if act == "restore" and count else done
 
 
 def _most(act: str) -> int:

@@ -11,6 +11,7 @@ from django.urls import reverse
 from core import counting
 from core.prepared import PreparedStatement
 from integrations.models import Delivery, Integration
+from integrations.ownership import site_claims
 from orgs.models import Organization
 
 COUNTS = PreparedStatement(
@@ -195,6 +196,8 @@ def _claim(claims: Claims, integration: Integration | None, *, has_tried: bool) 
             f"{so_far}GitHub Pages publishes nothing from {integration.repository}. Claim a domain."
         )
         return Step(*task, StepState.TO_DO, hint)
+    if why := site_claims.why_it_proves_nothing(integration):
+        return Step(*task, StepState.TO_DO, f"{so_far}By a DNS record. {why}")
     hint = f"{so_far}If {publisher} publishes {site}, claim it. Or claim another address."
     press = Press("settings-new-claim", f"Claim {site}", {"address": site})
     return Step(*task, StepState.TO_DO, hint, press)

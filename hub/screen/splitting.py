@@ -9,9 +9,10 @@ from core.errors import ApiError
 from hub.screen import report_page
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.alike import NamingForm
+from hub.screen.overview import goes_out
 from integrations.api import acts
 from integrations.api.report_list import Received
-from integrations.delivery import telling_apart
+from integrations.delivery import telling_apart, trying_again
 from integrations.folding import joining
 from integrations.folding.named_issues import CannotJoin
 from integrations.models import Delivery, Integration
@@ -61,15 +62,17 @@ def split_all(request: MemberRequest, report_id: str) -> HttpResponse:
     else:
         more = " There may be more: do it again." if count >= telling_apart.AT_ONCE else ""
         reports = "1 report was" if count == 1 else f"{count:,} reports were"
-        sent = "It is" if count == 1 else "Each is"
-        messages.success(request, f"{reports} split off. {sent} sent in its turn.{more}")
+        sent = goes_out(request.membership.organization, is_one=count == 1)
+        messages.success(request, f"{reports} split off. {sent}{more}")
     return redirect("report", report_id)
 
 
 @only_post("report")
 def same_as(request: MemberRequest, report_id: str) -> HttpResponse:
     """Let a report join the issue that is named; if it cannot, the page says why, with what was typed."""
-    _find(request, report_id)
+    if _find(request, report_id).delivery is None:
+        messages.error(request, trying_again.NEVER_SENT)
+        return redirect("report", report_id)
     form = NamingForm(request.POST)
     if form.is_valid():
         try:

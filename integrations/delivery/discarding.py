@@ -7,13 +7,12 @@ from django.db import transaction
 from core import batches
 from core.errors import ApiError
 from integrations.delivery import ownership_changes
-from integrations.delivery.trying_again import NEVER_SENT
+from integrations.delivery.trying_again import BEING_SENT, NEVER_SENT
 from integrations.folding import joining
 from integrations.models import Delivery
 from integrations.models.delivery import ERASED, DeliveryQuerySet
 from integrations.models.hold import STOPPED_BY_OPERATOR
 
-BEING_SENT = "It is being sent right now."
 AT_ONCE = 10_000  # discarded or restored by one request, so that it takes seconds at most
 
 

@@ -65,6 +65,11 @@ def unsuspend(installation: Installation) -> None:
     _let_go(Integration.objects.filter(pk__in=suspended))
 
 
+def why_stopped(integration: Integration) -> str:
+    """Why nothing is sent now, also if no repository is chosen, as a sentence; empty if nothing stops it."""
+    return integration.obstacle or ("" if integration.repository_id else NO_REPOSITORY)
+
+
 def pause(integration: Integration) -> None:
     """Stop sending on a member's request: what is waiting is held, and so is what arrives."""
     mine = Integration.objects.filter(pk=integration.pk, paused_at=None)

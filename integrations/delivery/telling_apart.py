@@ -8,9 +8,8 @@ from django.db import transaction
 from core import batches, clock
 from core.errors import ApiError
 from integrations.delivery import ownership_changes, trying_again
-from integrations.delivery.discarding import BEING_SENT
 from integrations.delivery.task import forward_report_now
-from integrations.delivery.trying_again import NEVER_SENT
+from integrations.delivery.trying_again import BEING_SENT, NEVER_SENT, NO_REPOSITORY
 from integrations.folding import joining, named_issues, verdicts
 from integrations.folding.named_issues import CannotJoin
 from integrations.models import Delivery
@@ -90,6 +89,8 @@ def name(delivery: Delivery | None, issue_url: str, *, by: Membership) -> None:
         raise CannotJoin(reason)
     lead = named_issues.lead_at(issue_url, delivery)
     stays = delivery.status == Delivery.Status.SENT or delivery.lead_id == lead.pk
+    if not stays and Delivery.objects.on_hold([delivery.pk]):  # whatever else holds it, too
+        raise CannotJoin(STOPPED_BY_OPERATOR)
     with transaction.atomic():
         _lock_reports(delivery, lead)
         if not stays and not _join(delivery, lead, by):
@@ -99,6 +100,8 @@ def name(delivery: Delivery | None, issue_url: str, *, by: Membership) -> None:
 
 def obstacle(delivery: Delivery) -> str:
     """Why it cannot be named the same as another one, as a sentence; empty if it can."""
+    if delivery.integration.repository_id is None:
+        return NO_REPOSITORY
     if delivery.status == Delivery.Status.SENT:
         return ""
     if delivery.status == Delivery.Status.SENDING:

@@ -19,7 +19,9 @@ from orgs.models import Membership
 from orgs.people import counted
 
 ACTION_TIMEOUT = 20  # seconds, for all the rows of one action
+BEING_SENT = "It is being sent right now."
 IN_LINE = "It is in line; trying again does not make it faster."
+NO_REPOSITORY = "No repository is chosen. Choose one first."
 NEVER_SENT = "It arrived before a repository was chosen, so it is not sent."
 
 
@@ -40,7 +42,10 @@ def try_again(delivery: Delivery | None, *, by: Membership) -> None:
         raise CannotTryAgain(NEVER_SENT)
     if reason := obstacle(delivery):
         raise CannotTryAgain(reason)
-    if (wait := waiting.why(delivery)) and wait.is_in_line:
+    wait = waiting.why(delivery)
+    if wait is None and delivery.status == Delivery.Status.SENDING:
+        raise CannotTryAgain(BEING_SENT)
+    if wait and wait.is_in_line:
         raise CannotTryAgain(f"{IN_LINE} {wait}")
     check_rate(by)
     _not_stopped_by_now([delivery.pk]).requeue()
@@ -56,6 +61,8 @@ def try_in_turn(delivery: Delivery | None) -> None:
         raise CannotTryAgain(NEVER_SENT)
     if reason := obstacle(delivery):
         raise CannotTryAgain(reason)
+    if delivery.status == Delivery.Status.SENDING:
+        raise CannotTryAgain(BEING_SENT)
     if delivery.status == Delivery.Status.PENDING and delivery.due_at <= timezone.now():
         raise CannotTryAgain(IN_LINE)
     _not_stopped_by_now([delivery.pk]).requeue(apart=True)
@@ -66,11 +73,16 @@ def try_all_in_turn(deliveries: DeliveryQuerySet) -> int:
     stopped = deliveries.filter(status__in=[Delivery.Status.HELD, Delivery.Status.FAILED])
     free = stopped.exclude(held_for__in=[Delivery.Cause.OPERATOR, Delivery.Cause.DISCARDED])
     running = free.filter(**{f"integration__{name}": each for name, each in NOT_STOPPED.items()})
-    lost = Q(report__erased_at__isnull=False) | Q(integration__repository_id=None)
-    possible = running.exclude(lost, outcome_unknown_since=None).order_by("pk")
+    possible = _possible(running).order_by("pk")
     pks = list(possible.values_list("pk", flat=True)[: batches.AT_ONCE])
     work = (_not_stopped_by_now(some).requeue(apart=True) for some in batches.of(pks))
     return sum(batches.at_leisure(lambda: True, work))
+
+
+def _possible(deliveries: DeliveryQuerySet) -> DeliveryQuerySet:
+    """Those without what was erased, or has no repository to go to; of an issue that may be there, it is asked."""
+    lost = Q(report__erased_at__isnull=False) | Q(integration__repository_id=None)
+    return deliveries.exclude(lost, outcome_unknown_since=None)
 
 
 def _not_stopped_by_now(pks: Collection[int]) -> DeliveryQuerySet:
@@ -99,19 +111,17 @@ def obstacle(delivery: Delivery) -> str:
     if cause in (Delivery.Cause.PAUSE, Delivery.Cause.RIGHTS):
         return reason
     if delivery.integration.repository_id is None and not delivery.outcome_unknown_since:
-        return "No repository is chosen. Choose one first."
+        return NO_REPOSITORY
     return ""
 
 
 def try_all_again(deliveries: DeliveryQuerySet) -> int:
     """Requeue all that are held, failed or waiting, except discarded ones; returns how many. For operators.
 
-    They are tried now for as long as `ACTION_TIMEOUT` lasts; `maintain` does the rest.
+    Not what can never be sent. They are tried now for as long as `ACTION_TIMEOUT` lasts; `maintain` does the
+    rest.
     """
-    with_target = deliveries.exclude(
-        integration__repository_id=None, outcome_unknown_since__isnull=True
-    )
-    ids = list(with_target.undelivered().values_list("report_id", flat=True))
+    ids = list(_possible(deliveries).undelivered().values_list("report_id", flat=True))
     for some in batches.of(ids):
         Delivery.objects.filter(report__in=some).requeue()
     until = time.monotonic() + ACTION_TIMEOUT

@@ -10,7 +10,6 @@ from integrations.models import Delivery
 
 ISSUE = re.compile(r"/([\w.-]{1,100}/[\w.-]{1,100})/issues/([0-9]{1,15})/?(?:[?#].*)?", re.ASCII)
 LONGEST = 500  # characters of an address
-NO_REPOSITORY = "No repository is chosen. Choose one first."
 OWN = "That is the issue of this report itself. Name the issue of another one."
 
 
@@ -24,12 +23,11 @@ class CannotJoin(ApiError):
 def lead_at(address: str, report: Delivery) -> Delivery:
     """The lead that others join where its issue is named, for this report. Raises `CannotJoin` with the reason.
 
-    It may be about another page: that two pages have one problem is for a person to say.
+    Its integration has a repository. It may be about another page: that two pages have one problem is for a
+    person to say.
     """
     repository, number = _read(address)
     mine = report.integration
-    if mine.repository_id is None:
-        raise CannotJoin(NO_REPOSITORY)
     opened = Delivery.objects.filter(integration=mine, repository_id=mine.repository_id)
     found = opened.filter(issue_number=number, report__withheld_for=None)
     named = found.select_related("integration", "report").first()

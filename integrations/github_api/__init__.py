@@ -86,7 +86,7 @@ from integrations.github_api.installations import (
     repository_facts,
     rights,
 )
-from integrations.github_api.issues import Issue, close_issue, create_issue
+from integrations.github_api.issues import ARCHIVED, Issue, close_issue, create_issue
 from integrations.github_api.looking import find_issue, forget_read
 from integrations.github_api.reading import IssueFacts, read_issue, reopen_issue
 from integrations.github_api.registering import RegisteredApp, registered_app
@@ -95,6 +95,7 @@ from integrations.github_api.transport import api_address, private_key, why_unre
 from integrations.github_api.users import Visitor, person, visitor
 
 __all__ = [
+    "ARCHIVED",
     "CLOCKS_DIFFER",
     "FOR_OPERATORS",
     "AppFacts",

@@ -28,6 +28,9 @@ from integrations.models import Repository
 from integrations.models.dressing import Dressing
 
 NOTHING_MORE = Dressing()
+ARCHIVED = (
+    " is archived. Unarchive it, then press Try again."  # how that problem of a repository ends
+)
 NO_PERMISSION = "resource not accessible by integration"
 
 
@@ -127,7 +130,7 @@ def raise_for_refusal(answer: GitHubAnswer, repository: Repository, *, what: str
                 "The issue is locked. Unlock it, and the Hub comments on it within an hour."
             )
         case 403 if "archived" in answer.message.lower():
-            raise Blocked(f"{repository.name} is archived. Unarchive it, then press Try again.")
+            raise Blocked(f"{repository.name}{ARCHIVED}")
         case 403 if what == "comment" and NO_PERMISSION not in answer.message.lower():
             raise Locked(f"GitHub takes no comment on the issue now: {answer.reason.rstrip('.')}.")
         case 403:

@@ -6,7 +6,7 @@ Each function states what is true now, and may be called again and again.
 from core import clock
 from integrations.delivery import holds, issue_states
 from integrations.delivery.issue_states import IssueNews
-from integrations.github_api import InstallationFacts, RepositoryFacts
+from integrations.github_api import ARCHIVED, InstallationFacts, RepositoryFacts
 from integrations.github_sync import visibility
 from integrations.models import Alert, Delivery, Installation, Integration
 from integrations.ownership import site_claims
@@ -49,7 +49,7 @@ def mark_uninstalled(installation: Installation) -> None:
     """The app was uninstalled. Nothing proves its sites any more, so others may claim them."""
     holds.suspend(installation, installation.uninstalled, for_good=True)
     for integration in Integration.objects.filter(installation=installation):
-        site_claims.lapse_unpublished(integration.organization)
+        site_claims.lapse_unpublished(integration.organization, why=site_claims.UNSEEN)
     visibility.hide_all(installation)
 
 
@@ -68,7 +68,7 @@ def apply_repository(
         _block(integration, f"{name} now belongs to another account. Choose a repository again.")
         site_claims.lapse_unpublished(integration.organization)
     elif facts.is_archived:
-        _block(integration, f"{name} is archived. Unarchive it, then press Try again.")
+        _block(integration, f"{name}{ARCHIVED}")
     elif not facts.has_issues:
         _block(integration, f"Issues are turned off in {name}. Turn them on, then press Try again.")
     else:
@@ -96,6 +96,17 @@ def mark_taking_issues(integration: Integration) -> None:
         holds.unblock(integration)
     if integration.is_on_its_account() and not integration.rights_absences:
         site_claims.revive_published(integration)
+
+
+def mark_unarchived(integration: Integration) -> None:
+    """The repository is no longer archived: what was held for that is released.
+
+    Webhooks overtake each other, and come through other installations: the app may be gone by now, or cannot
+    access the repository. What GitHub says of that when it is asked counts.
+    """
+    is_away = integration.installation.suspended_at is not None
+    if integration.problem.endswith(ARCHIVED) and not is_away:
+        mark_taking_issues(integration)
 
 
 def mark_in_reach(integration: Integration) -> None:
@@ -148,4 +159,4 @@ def _block(integration: Integration, problem: str) -> None:
 def _lose(integration: Integration, problem: str) -> None:
     _block(integration, problem)
     Integration.objects.filter(pk=integration.pk).count_as_private()
-    site_claims.lapse_unpublished(integration.organization)
+    site_claims.lapse_unpublished(integration.organization, why=site_claims.UNSEEN)

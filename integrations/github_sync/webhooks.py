@@ -211,7 +211,7 @@ def _changed(payload: Payload) -> None:
 
 def _unarchived(payload: Payload) -> None:
     for integration in _follow(payload):
-        applying.mark_taking_issues(integration)
+        applying.mark_unarchived(integration)
 
 
 def _follow(payload: Payload) -> list[Integration]:

@@ -363,9 +363,15 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return mine.update(**columns, trying_since=None, operator_hold=None)
 
     def unfold(self) -> int:
-        """Requeue folded ones as if they were new; returns how many. `folding.joining` tells others."""
+        """Requeue folded ones as if they were new, and end those that were erased; returns how many.
+
+        `folding.joining` tells others.
+        """
+        ended = {"status": self.model.Status.FAILED, "reason": ERASED}
         anew = {"status": self.model.Status.PENDING, "due_at": clock.now(), "trying_since": None}
-        return self.folded().update(**anew, **UNFOLDED)
+        erased = self.folded().filter(report__erased_at__isnull=False)
+        with transaction.atomic():
+            return erased.update(**ended, **UNFOLDED) + self.folded().update(**anew, **UNFOLDED)
 
     def takeable(self) -> Self:
         """Those that may be tried: not started, or started by a process whose lease has expired."""

@@ -107,6 +107,11 @@ def _require(member: Membership, *, or_nobody: bool) -> None:
         found = somebody(asked_about, reached, deadline=deadline) if reached else None
     if found is None and or_nobody:  # also if the app cannot access the repository
         return
+    if reached is None:
+        raise NoPushAccess(
+            f"The app can't see {integration.repository} now, so GitHub does not say whether you have push "
+            "access to it. Give the app access on GitHub first."
+        )
     if found is None or found.github_id != member.github_id:
         raise NoPushAccess(
             f"You don't have push access to {integration.repository}. Ask a member who has."

@@ -187,18 +187,23 @@ def opt_out(site: Site, out: bool, *, by: Membership) -> None:
     another repository than GitHub is asked about. `Site.DoesNotExist` if it was removed in the meantime.
     """
     members.require_owner(by)
+    _require_live(site)
     asked_about = push_access.repository_of(by)
     push_access.require(by)
     with transaction.atomic():
         now = push_access.locked_repository_of(by)
         site.refresh_from_db()
-        if site.lapsed_at:
-            raise push_access.NoPushAccess(
-                f"The claim of {site} has lapsed, so nothing depends on this. Claim it again first."
-            )
+        _require_live(site)
         if now != asked_about:
             raise push_access.NoPushAccess(CHANGED)
         site.opt_out(out)
+
+
+def _require_live(site: Site) -> None:
+    if site.lapsed_at:
+        raise push_access.NoPushAccess(
+            f"The claim of {site} has lapsed, so nothing depends on this. Claim it again first."
+        )
 
 
 class Why(NamedTuple):
@@ -210,6 +215,10 @@ class Why(NamedTuple):
 
 UNPUBLISHED = Why(
     "is no longer published by your repository", "is no longer the repository of your integration"
+)
+UNSEEN = Why(
+    "is published by a repository that the app cannot see now",
+    "is a repository that the app cannot see now",
 )
 RENAMED = Why("", "is the address of another repository now")
 
@@ -460,14 +469,19 @@ def configured(organization: Organization) -> Integration:
     integration = locked.select_related("installation").first()
     if integration is None:
         raise NotConfigured
-    if integration.rights_lost_at or integration.problem:  # then it proves nothing
-        raise NotConfigured(NO_RIGHTS if integration.rights_lost_at else integration.problem)
+    if why := why_it_proves_nothing(integration):
+        raise NotConfigured(why)
     if not integration.is_on_its_account():  # somebody else may own that name now
         raise NotConfigured(
             f"{integration.repository} belongs to an account that was renamed, or to a different one "
             f"than {integration.installation.account}. Save the integration again."
         )
     return integration
+
+
+def why_it_proves_nothing(integration: Integration) -> str:
+    """Why its repository does not prove whose a site is now, as a sentence or two; empty if it does."""
+    return NO_RIGHTS if integration.rights_lost_at else integration.problem
 
 
 def verified(

@@ -119,7 +119,7 @@ def try_again(member: Membership) -> Integration:
     """
     known = _integration(member.organization)
     if known.repository_id is None:
-        raise NotInstalled("Choose a repository first.")
+        raise NotInstalled(known.problem or "Choose a repository first.")
     heard = Webhook.objects.newest()
     facts = _writable(known, known.repository, member)
     with transaction.atomic():

@@ -35,7 +35,7 @@ class Rows:
     """What all tables hold at first. What a request takes away is there again after `restore`."""
 
     def __init__(self, *others: BaseDatabaseWrapper) -> None:
-        self._kept = [(model, list(model._base_manager.all())) for model in _models()]
+        self._kept = [(model, list(model._base_manager.all())) for model in all_models()]
         self._others = others
         self.restore()
 
@@ -56,7 +56,8 @@ class Rows:
                 model._base_manager.bulk_create(rows)
 
 
-def _models() -> Iterator[type[Model]]:
+def all_models() -> Iterator[type[Model]]:
+    """The models whose tables hold something of ours."""
     for model in apps.get_models(include_auto_created=True):
         if model._meta.managed and not model._meta.proxy:
             yield model

@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from integrations.answers.saying import NOBODY
 from integrations.models import Answer, Delivery
 from orgs.models import Domain
 from tests import build
@@ -103,6 +104,17 @@ def test_the_page_says_what_nobody_is_shown(bob, lead):
     assert "Nobody is shown it now, since the page is not yours." in page_of(bob, lead)
 
 
+def test_an_answer_that_nobody_is_shown_is_saved_and_says_so(bob, lead):
+    shown = post(bob, lead, text=TEXT).content.decode()
+    Domain.objects.all().delete()
+
+    page = post(bob, lead, text=TEXT).content.decode()
+
+    assert "Saved. Whoever reports this problem is shown your answer." in shown
+    assert "Saved. Nobody is shown it now, since the page is not yours." in page
+    assert Answer.objects.get().text == TEXT
+
+
 def test_nobody_answers_what_is_not_theirs(client, lead):
     charlie = Client()
     charlie.force_login(build.member(build.organization("zenith"), "charlie"))
@@ -118,4 +130,5 @@ def test_a_report_without_a_delivery_has_no_form(client, acme, bob):
     Delivery.objects.all().delete()
 
     assert "Answer those who report this" not in page_of(bob, sent)
-    assert post(bob, sent, text=TEXT).status_code == 404
+    assert NOBODY in post(bob, sent, text=TEXT).content.decode()
+    assert not Answer.objects.exists()

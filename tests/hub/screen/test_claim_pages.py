@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from integrations.models import Delivery, Integration
+from integrations.models.integration import NO_RIGHTS, PAUSED
 from integrations.ownership import unclaimed
 from orgs.models import Domain, Membership, Site
 from reports.models import Report
@@ -236,6 +237,18 @@ def test_what_is_chosen_among_earlier_reports_is_sent(alice, early):
     assert "Number 0" not in sent
 
 
+def test_earlier_reports_that_are_not_sent_now_say_why(alice, early):
+    claim, [first, *_] = early
+    address = f"/settings/claims/{claim.id}/earlier/"
+    Integration.objects.update(paused_at=timezone.now())
+
+    listed = text_of(alice.get(address))
+    done = text_of(alice.post(address, {"id": [first.pk]}, follow=True))
+
+    assert f"Nothing is sent now. {PAUSED}" in listed
+    assert f"1 report is now yours. Nothing is sent now. {PAUSED}" in done
+
+
 def test_earlier_reports_go_on_on_the_next_page(alice, early, monkeypatch):
     monkeypatch.setattr(unclaimed, "PAGE_SIZE", 2)
     claim, [_, second, _] = early
@@ -338,6 +351,28 @@ def test_no_site_is_offered_where_pages_publishes_nothing(alice):
     )
 
 
+STOPPED = {  # the columns of the integration, and what the page says
+    "the app is gone": (
+        {"problem": "The app was uninstalled from acme. Install it again to resume."},
+        "The app was uninstalled from acme. Install it again to resume.",
+    ),
+    "nobody has push access": ({"rights_lost_at": timezone.now()}, NO_RIGHTS),
+}
+
+
+@pytest.mark.parametrize("stopped", STOPPED)
+def test_nothing_is_offered_that_the_repository_does_not_prove_now(alice, stopped):
+    offered = text_of(alice.get("/settings/claims/new/"))
+    columns, why = STOPPED[stopped]
+    Integration.objects.update(**columns)
+
+    pages = [text_of(alice.get(page)) for page in ("/settings/claims/new/", "/settings/")]
+
+    assert "Claim https://acme.github.io/docs/</button>" in offered
+    assert not any("Claim https://acme.github.io/docs/</button>" in page for page in pages)
+    assert f"By a DNS record. {why}" in pages[1]
+
+
 def test_the_page_of_a_site_says_what_to_do_without_pages(alice):
     organization = Membership.objects.get(login="alice").organization
     site = build.site(organization, "acme.github.io", "/docs/")
@@ -349,6 +384,34 @@ def test_the_page_of_a_site_says_what_to_do_without_pages(alice):
 
     assert "Your issues go to acme/docs again, which publishes this site." in said[0]
     assert "GitHub Pages publishes nothing from acme/docs now. Turn it on" in said[1]
+
+
+@pytest.mark.parametrize("stopped", STOPPED)
+def test_the_page_of_a_lapsed_site_says_why_its_repository_proves_nothing(alice, acme, stopped):
+    """Issues go neither there again nor elsewhere, and claiming it anew is refused."""
+    site = build.site(acme, "acme.github.io", "/docs/")
+    Site.objects.update(lapsed_at=timezone.now())
+    columns, why = STOPPED[stopped]
+    Integration.objects.update(**columns)
+
+    said = words_of(alice.get(f"/settings/claims/{site.id}/"))
+
+    assert f"{why} Once that is solved, the claim counts again." in said
+    assert "Your issues" not in said
+    assert why in words_of(alice.post("/settings/claims/new/", {"address": site.url}))
+
+
+def test_of_a_lapsed_site_nothing_is_offered_that_is_refused(alice, acme):
+    """Claiming it again accepts reports; of a domain that is offered, since its record brings it back."""
+    site, domain = build.site(acme, "acme.github.io", "/docs/"), build.domain(acme, "docs.acme.com")
+    for claim in (site, domain):
+        claim.opt_out(out=True)
+    Site.objects.update(lapsed_at=timezone.now())
+    Domain.objects.update(lapsed_at=timezone.now(), verified_at=None)
+
+    pages = [text_of(alice.get(f"/settings/claims/{each.id}/")) for each in (site, domain)]
+
+    assert [page.count("Accept reports again</button>") for page in pages] == [0, 1]
 
 
 def test_the_next_step_leads_to_the_claim_that_waits(alice, claim):

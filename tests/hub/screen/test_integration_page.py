@@ -183,6 +183,58 @@ def test_whoever_resumes_is_told_what_else_stops_it(alice):
     assert "Resumed, but nothing is sent yet. Issues are turned off in acme/docs." in page
 
 
+def test_whoever_resumes_without_a_repository_is_told_to_choose_one(alice):
+    alice.post(f"{PAGE}pause/")
+    alice.post(f"{PAGE}disconnect/")
+
+    page = text_of(alice.post(f"{PAGE}resume/", follow=True))
+
+    assert "Resumed, but nothing is sent yet. No repository is chosen." in page
+    assert "Reports are sent again." not in page
+
+
+def test_a_repository_that_takes_issues_again_says_what_else_stops_it(alice):
+    alice.post(f"{PAGE}pause/")
+
+    page = text_of(alice.post(f"{PAGE}try-again/", follow=True))
+
+    assert "acme/docs accepts issues again. The integration is paused." in page
+    assert "Held reports are sent." not in page
+
+
+def test_without_a_repository_trying_again_says_what_keeps_one_from_being_chosen(alice, code_host):
+    alice.post(f"{PAGE}disconnect/")
+    applying.mark_suspended(Integration.objects.get().installation)
+
+    page = text_of(alice.post(f"{PAGE}try-again/", follow=True))
+
+    assert page.count("The app was suspended on acme. Unsuspend it on GitHub to resume.") == 2
+    assert "Choose a repository first." not in page
+
+
+@pytest.mark.parametrize("press", ["pause", "resume"])
+def test_without_an_installation_there_is_nothing_to_pause_or_resume(alice, press):
+    Integration.objects.all().delete()
+
+    page = text_of(alice.post(f"{PAGE}{press}/", follow=True))
+
+    assert "Install the app on your account first." in page
+
+
+STOPPED = [{"paused_at": timezone.now()}, {"problem": "Issues are turned off in acme/docs."}]
+
+
+@pytest.mark.parametrize("columns", STOPPED)
+def test_before_a_test_report_is_sent_the_page_says_that_it_will_wait(alice, columns):
+    runs = text_of(alice.get("/settings/test/"))
+    Integration.objects.update(**columns)
+
+    page = text_of(alice.get("/settings/test/"))
+
+    assert "Nothing is sent now." not in runs
+    assert f"Nothing is sent now. {Integration.objects.get().obstacle}" in page
+
+
 def test_a_test_report_shows_how_far_it_is(alice, code_host):
     code_host.set_issues("acme/docs", False)
     alice.post("/settings/test/", {"page": "https://docs.acme.com/"})

@@ -9,6 +9,7 @@ from django.utils.html import escape
 
 from hub.screen import alike
 from integrations.models import Delivery, Integration, Verdict
+from integrations.models.integration import PAUSED
 from reports.models import Report
 from tests import build
 
@@ -86,6 +87,46 @@ def test_all_are_split_off_once_a_member_is_sure(alice, code_host):
     assert not lead.folded.exists()
     assert len(code_host.issues("acme/docs")) == 2
     assert "No other report has joined its issue." in press(alice, lead, "split-all")
+
+
+def test_what_is_split_off_while_nothing_is_sent_says_so(alice):
+    lead, _ = send("claude-code"), send("cursor")
+    alice.post("/settings/integration/pause/")
+
+    done = press(alice, lead, "split-all")
+
+    assert f"1 report was split off. Nothing is sent now. {PAUSED}" in done
+
+
+def test_without_a_repository_no_issue_can_be_named(alice):
+    """The form would be refused, whatever is typed."""
+    lead, joined = send("claude-code"), send("cursor", OTHER)
+    with_one = page_of(alice, joined)
+    alice.post("/settings/integration/disconnect/")
+
+    page, refused = (
+        page_of(alice, joined),
+        press(alice, joined, "same-as", issue_url=lead.issue_url),
+    )
+
+    assert "The same as another issue?" in with_one
+    assert "The same as another issue?" not in page
+    assert "No repository is chosen. Choose one first." in refused
+
+
+def test_of_an_erased_report_no_issue_of_its_own_is_promised(alice):
+    """What is split off has none, and waits for nothing."""
+    joined = [send("claude-code"), send("cursor")][1]
+    press(alice, joined, "erase")
+    alice.post("/settings/integration/pause/")
+
+    before, after = page_of(alice, joined), press(alice, joined, "not-the-same")
+
+    assert "Its text was erased, so it is in no issue then." in before
+    assert "It gets an issue of its own now" not in before
+    assert "Split off. Not delivered. Its text was erased." in after
+    joined.refresh_from_db()
+    assert (joined.status, joined.held_for, joined.lead) == ("failed", "", None)
 
 
 def test_the_only_one_that_joined_is_split_off(alice):

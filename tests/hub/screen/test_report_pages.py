@@ -11,8 +11,11 @@ from django.utils import timezone
 
 from core import batches, counting
 from hub.screen import csv_lines, report_rows
+from integrations.answers.saying import NOBODY
 from integrations.api import report_list
+from integrations.delivery.trying_again import NEVER_SENT
 from integrations.models import Attempt, Delivery, Installation, Integration
+from integrations.models.integration import PAUSED
 from reports.models import Report
 from tests import build
 
@@ -663,6 +666,48 @@ def test_those_that_are_ticked_are_discarded_and_restored(alice, acme):
     assert after == ["discarded", "discarded", "pending", "pending"]
     assert "1 report restored." in text_of(restored)
     assert states() == ["pending", "discarded", "pending", "pending"]
+
+
+def test_what_is_restored_while_nothing_is_sent_says_so(alice, acme):
+    build.domain(acme, "docs.acme.com")
+    one, two, _ = (
+        delivered(stored(acme), status="held", held_for="discarded").report.id for _ in range(3)
+    )
+    Integration.objects.update(repository_id=1, repo_owner="acme", repo_name="docs", paused_at=NOON)
+
+    pages = [
+        text_of(alice.post(f"{PAGE}{one}/restore/", follow=True)),
+        text_of(alice.post(CHANGE, {"act": "restore", "id": [two]}, follow=True)),
+        text_of(alice.post(f"{CHANGE}?status=discarded", {"all": "restore"}, follow=True)),
+    ]
+
+    assert f"Restored. It is not sent now. {PAUSED}" in pages[0]
+    assert f"1 report restored. Nothing is sent now. {PAUSED}" in pages[1]
+    assert f"1 report restored. Nothing is sent now. {PAUSED}" in pages[2]
+    assert {each.held_for for each in Delivery.objects.all()} == {"pause"}
+
+
+def test_what_is_being_sent_is_not_said_to_be_tried_again(alice, acme):
+    lease = timezone.now() + timedelta(minutes=1)
+    report = delivered(stored(acme), status="sending", lease_until=lease).report
+    Integration.objects.update(repository_id=1, repo_owner="acme", repo_name="docs")
+
+    page = text_of(alice.post(CHANGE, {"act": "retry", "id": [report.id]}, follow=True))
+
+    assert "1 not changed. It is being sent right now." in page
+
+
+@pytest.mark.parametrize(
+    ("press", "why"),
+    [("try-again", NEVER_SENT), ("same-as", NEVER_SENT), ("answer", NOBODY)],
+)
+def test_of_a_report_without_a_delivery_each_form_says_why_not(alice, acme, press, why):
+    report = stored(acme)
+    typed = {"issue_url": "https://github.com/acme/docs/issues/1", "text": "We know."}
+
+    page = text_of(alice.post(f"{PAGE}{report.id}/{press}/", typed, follow=True))
+
+    assert f'role="status">{why}</div>' in page
 
 
 def test_what_could_not_be_discarded_is_counted_by_its_reason(alice, acme):

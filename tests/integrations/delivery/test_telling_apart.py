@@ -5,11 +5,11 @@ from django.core.management import call_command
 from django.test import Client
 
 from integrations.comments import sending
-from integrations.delivery import discarding, holds, telling_apart
+from integrations.delivery import discarding, holds, operator_holds, telling_apart
 from integrations.delivery.telling_apart import CannotJoin, CannotSplit
 from integrations.folding import joining
-from integrations.models import Comment, Delivery, Integration, Verdict
-from orgs.models import Membership
+from integrations.models import Comment, Delivery, Hold, Integration, Verdict
+from orgs.models import Membership, User
 from tests import build
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -90,6 +90,20 @@ def test_what_is_being_sent_meanwhile_does_not_join(alice, code_host):
 
     assert now(failed).status == "sending"
     assert not Verdict.objects.exists()
+
+
+def test_what_an_operator_holds_joins_nothing_whatever_else_holds_it(alice, code_host):
+    """It waited for the end of a pause when the hold was made."""
+    lead = send("claude-code")
+    holds.pause(lead.integration)
+    waits = send("junk-bot", OTHER)
+    root = User.objects.create(username="root")
+    operator_holds.make(Hold(kind="agent", value="junk-bot", reason="Junk."), by=root)
+
+    with pytest.raises(CannotJoin, match="An operator of this Hub has put this delivery on hold"):
+        telling_apart.name(now(waits), lead.issue_url, by=alice)
+
+    assert (now(waits).status, now(waits).held_for) == ("held", "pause")
 
 
 def test_an_issue_that_goes_away_meanwhile_is_not_joined(alice, code_host, monkeypatch):

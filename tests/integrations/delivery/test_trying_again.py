@@ -10,8 +10,10 @@ from core.rates import RateLimited
 from integrations.delivery import retries, trying_again
 from integrations.delivery.forwarding import forward
 from integrations.models import Delivery, Installation, Integration
+from integrations.models.delivery import ERASED
 from integrations.setup import configuration
 from orgs.models import Domain, Membership, Organization
+from reports.erasing import erase
 from reports.models import Report
 from tests import build
 
@@ -48,6 +50,18 @@ def test_what_github_refused_is_sent_when_it_takes_it(acme, code_host, client):
     assert (refused.tries, delivery.status) == (2, "sent")
     assert [each.outcome for each in delivery.attempts.all()] == ["refused", "sent"]
     assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_an_operator_requeues_nothing_that_was_erased(acme, code_host, client):
+    """It would wait for the end of a pause, and strangers would be told that it is on its way."""
+    code_host.fail("422")
+    erase(sent(client).report)
+    Integration.objects.update(paused_at=Now())
+
+    count = trying_again.try_all_again(Delivery.objects.all())
+
+    assert count == 0
+    assert (Delivery.objects.get().status, Delivery.objects.get().reason) == ("failed", ERASED)
 
 
 def test_what_failed_goes_where_the_integration_points_now(acme, code_host, client):

@@ -18,6 +18,7 @@ from integrations.models import Installation, Integration
 from integrations.ownership import site_claims
 from integrations.setup import configuration
 from orgs.models import Site
+from sandbox import github_json
 from tests import build
 from tests.integrations.github_sync.losing import delete, suspend, take_out, uninstall
 from tests.integrations.world import delivery, integration
@@ -168,6 +169,25 @@ def test_what_is_repaired_goes_on(webhooks, code_host, by_webhook, stop, repair)
 
     assert integration().problem == ""
     assert len(code_host.issues("acme/docs")) == 1
+
+
+@pytest.mark.parametrize("ends", [uninstall, take_out, suspend])
+def test_what_was_unarchived_before_the_app_was_gone_releases_nothing(webhooks, code_host, ends):
+    """That webhook comes late: who has the site is not known until GitHub is asked."""
+    unarchived = {
+        "action": "unarchived",
+        "installation": {"id": build.installed(code_host).id},
+        "repository": github_json.repository(code_host, code_host.repository("acme/docs")),
+    }
+    archive(code_host)
+    ends(code_host)
+    before = (integration().problem, delivery().held_for, Site.objects.get().status)
+
+    code_host.deliver_webhook("repository", unarchived)
+
+    assert (integration().problem, delivery().held_for, Site.objects.get().status) == before
+    assert before[:2] != ("", "")
+    assert Installation.objects.to_be_asked_about_soon().exists()
 
 
 def test_issues_that_are_on_again_are_found_by_asking(acme, code_host):

@@ -397,6 +397,37 @@ def test_a_claim_that_has_lapsed_is_not_opted_out_by_who_may_push_elsewhere(alic
     assert Site.objects.get().opted_out_at is None
 
 
+def is_suspended(code_host) -> None:
+    code_host.suspend(build.installed(code_host))
+
+
+def is_out_of_reach(code_host) -> None:
+    code_host.remove_from_installation(build.installed(code_host), "acme/docs")
+
+
+@pytest.mark.parametrize("happens", [is_suspended, is_out_of_reach])
+def test_who_cannot_be_asked_about_is_told_to_give_the_app_access(alice, site, code_host, happens):
+    """Not to ask a colleague, who would be refused, too."""
+    happens(code_host)
+
+    refused = opt_out(caller(alice), site)
+
+    assert (refused.status_code, refused.json()["error"]) == (403, "no_push_right")
+    assert "Give the app access on GitHub first." in refused.json()["message"]
+    assert Site.objects.get().opted_out_at is None
+
+
+def test_of_a_claim_that_has_lapsed_github_is_asked_nothing(alice, site, code_host):
+    is_out_of_reach(code_host)
+    site_claims.lapse_unpublished(alice.organization)
+    before = len(code_host.requests)
+
+    refused = opt_out(caller(alice), site)
+
+    assert "has lapsed, so nothing depends on this" in refused.json()["message"]
+    assert len(code_host.requests) == before
+
+
 @pytest.mark.parametrize("method", ["patch", "delete"])
 def test_a_claim_is_as_it_was_if_another_repository_is_chosen_while_github_is_asked(
     alice, site, code_host, monkeypatch, method

@@ -357,6 +357,8 @@ def test_a_site_without_proof_is_nobodys_until_it_is_proved_again(code_host):
     site, _ = claim_site(other, "https://acme.github.io/docs/")
 
     assert while_gone is None
-    assert acme.notices.filter(text__contains="no longer published by your repository").exists()
+    assert acme.notices.filter(
+        text__contains="is published by a repository that the app cannot see now"
+    )
     assert site.organization == other
     assert site_claims.revive_published(Integration.objects.get(organization=acme)) == 0
