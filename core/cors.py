@@ -35,8 +35,9 @@ class AnyOrigin(APIView):
         """Nobody signs in to these."""
 
     def finalize_response(self, *args: Any, **kwargs: Any) -> Response:
-        """Add the CORS headers to every response, errors included."""
+        """Add the CORS headers to every response, errors included. Only what says so itself may be cached."""
         response = super().finalize_response(*args, **kwargs)
         for name, value in HEADERS.items():
             response[name] = value
+        response.setdefault("Cache-Control", "no-store")
         return response

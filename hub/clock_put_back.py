@@ -11,7 +11,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Case, F, Max, Q, QuerySet, When
 
 from core import clock, durations
@@ -42,7 +42,9 @@ from reports.models import Account, Report
 
 log = logging.getLogger(__name__)
 
-LATEST = "latest time"  # the lease whose end is the latest time that `maintain` has seen
+# The lease whose end is the latest time that `maintain` has seen. It is held by what is being mended: the microseconds
+# by which the clock was put back.
+LATEST = "latest time"
 SPARE = timedelta(minutes=1)  # by which the clock may be put back without a word
 
 _PAST = timedelta()
@@ -115,32 +117,44 @@ def note(go_on: Callable[[], bool] = lambda: True) -> None:
     latest, _ = Lease.objects.get_or_create(name=LATEST, defaults={"until": clock.now()})
     ahead = Report.objects.filter(received_at__gt=clock.now() + SPARE)
     came = ahead.aggregate(latest=Max("received_at"))["latest"] or clock.now()
-    Lease.objects.filter(pk=latest.pk, until__lt=came).update(until=came)
+    Lease.objects.filter(pk=latest.pk, until__lt=came).update(until=came, holder="")
 
 
 def mend(go_on: Callable[[], bool] = lambda: True) -> int:
     """Move times back if the clock was put back since `note`; returns the number of rows. One query if it was not.
 
-    Goes on at the next call if `go_on` returns False meanwhile.
+    Goes on at the next call if `go_on` returns False meanwhile: by as much, since one time may be a copy of another.
     """
-    by = _put_back_by()
+    by, begun = _put_back_by()
     if not by:
         return 0
     log.warning(
         "The clock was put back by %s. Times that have not come are moved back.",
         durations.in_short(by.total_seconds()),
     )
-    rows = _look_again_for_unknown(by) + sum(at_leisure(go_on, _move_back(by)))
+    rows = (0 if begun else _begin(by)) + sum(at_leisure(go_on, _move_back(by)))
     if go_on():
-        Lease.objects.filter(name=LATEST).update(until=clock.now())
+        Lease.objects.filter(name=LATEST).update(until=clock.now(), holder="")
         log.warning("Times in %s rows were moved back.", f"{rows:,}")
     return rows
 
 
-def _put_back_by() -> timedelta | None:
+def _put_back_by() -> tuple[timedelta, bool]:
+    """By how much, and whether a call before has begun with that; nothing if the clock was not put back."""
     ahead = Lease.objects.filter(name=LATEST, until__gt=clock.now() + SPARE)
-    seen = ahead.annotate(now=clock.now()).values_list("until", "now").first()
-    return seen and seen[0] - seen[1]
+    seen = ahead.annotate(now=clock.now()).values_list("until", "now", "holder").first()
+    if seen is None:
+        return _PAST, False
+    until, now, noted = seen
+    begun = timedelta(microseconds=int(noted or 0))
+    return (begun, True) if begun >= until - now else (until - now, False)
+
+
+@transaction.atomic
+def _begin(by: timedelta) -> int:
+    """Note by how much all is moved back, and look for what is not known; once, however often that is stopped."""
+    Lease.objects.filter(name=LATEST).update(holder=str(by // timedelta(microseconds=1)))
+    return _look_again_for_unknown(by)
 
 
 def _look_again_for_unknown(by: timedelta) -> int:

@@ -52,8 +52,14 @@ def suspend(installation: Installation, problem: str, *, for_good: bool = False)
 
 
 def unblock(integration: Integration) -> None:
-    """Release what was held for the repository, in order and at the usual pace."""
-    _let_go(Integration.objects.filter(pk=integration.pk))
+    """Release what was held for the repository, in order and at the usual pace.
+
+    Not if something else stops it, or another one was chosen, since the integration was read.
+    """
+    known = {"installation": integration.installation_id, "problem": integration.problem}
+    same = Integration.objects.filter(repository_id=integration.repository_id, **known)
+    if same.filter(pk=integration.pk).update(problem="", probe_at=None):
+        release(integration, Delivery.Cause.INTEGRATION)
 
 
 @transaction.atomic

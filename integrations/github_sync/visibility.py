@@ -6,6 +6,7 @@ integration has any more.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 
 from django.db import transaction
 
@@ -21,9 +22,25 @@ REPOSITORIES = 100  # that one round goes on with
 def apply(repository: RepositoryFacts, *, installation_id: int) -> None:
     """Apply whether the repository is public; `installation_id` is GitHub's.
 
-    Deliveries that have started through it, without an issue yet, are updated too.
+    Deliveries that have started through it, without an issue yet, are updated too. That it is private counts for
+    all that have it, until GitHub is asked for them.
     """
     _apply({repository.id}, is_private=repository.is_private, installation_id=installation_id)
+    if repository.is_private:
+        transaction.on_commit(partial(_tell_others, repository.id), robust=True)
+
+
+@transaction.atomic
+def _tell_others(repository_id: int) -> None:
+    """Let it count as private for integrations that take it for public, and hide what was sent for them until now.
+
+    After the commit: several integrations are locked in the order of their ids, before the deliveries.
+    """
+    others = Integration.objects.filter(repository_id=repository_id, repository_private=False)
+    through = {*others.lock().values_list("installation__github_id", flat=True)}
+    others.count_as_private()
+    for each in sorted(through):
+        _apply({repository_id}, is_private=True, installation_id=each)
 
 
 def hide(repository_ids: Collection[int], *, installation_id: int) -> None:

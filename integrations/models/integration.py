@@ -163,7 +163,7 @@ class IntegrationQuerySet(models.QuerySet["Integration"]):
         return self
 
     def count_as_private(self) -> None:
-        """GitHub cannot be asked about their repositories: a public one counts as private until it can."""
+        """A public one counts as private until GitHub is asked: it cannot be, or says so to another integration."""
         self.filter(repository_private=False).update(repository_private=True, was_public=True)
 
     def configured(self) -> Self:

@@ -129,7 +129,7 @@ class SiteAddress(NamedTuple):
         repository = integration.repository
         if self.is_repository:
             return _columns(cast(int, integration.repository_id), repository)
-        path = "/" if self.path == "/" else f"/{repository.partition('/')[2]}/"
+        path = _site_path(self.path, repository)
         return {"host": self.host, "path": path, "repository": repository, "repository_id": None}
 
 
@@ -274,8 +274,9 @@ def follow(organization: Organization, number: int, full_name: str) -> None:
     """Move the claim of the repository with this number to the name that GitHub says it has now.
 
     What others have claimed by that name has another number: an earlier repository of that name, and
-    their claim lapses.
+    their claim lapses. Claims of its sites move if only the case of the name has changed.
     """
+    _respell_sites(organization, full_name)
     if Site.objects.filter(organization=organization, repository_id=number).exists():
         lapse_namesakes(organization, number, full_name)
         _move(organization, number, full_name)
@@ -295,6 +296,24 @@ def lapse_namesakes(organization: Organization, number: int, full_name: str) -> 
     asked.ask_about_soon()
 
 
+def _respell_sites(organization: Organization, full_name: str) -> None:
+    """Move the claims of the sites of a repository whose name is in another case now: GitHub Pages tells them apart."""
+    mine = organization.sites.filter(repository_id=None, repository__iexact=full_name)
+    for site in mine.exclude(repository=full_name):
+        path = _site_path(site.path, full_name)
+        there = organization.sites.filter(host=site.host, path=path).exclude(pk=site.pk)
+        there.exclude(lapsed_at=None).delete()
+        if there.exists():  # claimed by its present name since then
+            site.delete()
+        else:
+            _put(mine.filter(pk=site.pk), {"path": path, "repository": full_name})
+
+
+def _site_path(path: str, repository: str) -> str:
+    """The path of a site of this repository, in the repository's own spelling."""
+    return "/" if path == "/" else f"/{repository.partition('/')[2]}/"
+
+
 def _move(organization: Organization, number: int, full_name: str) -> None:
     """Move the claim to this name; it lapses if somebody else's is there."""
     columns = _columns(number, full_name)
@@ -303,14 +322,19 @@ def _move(organization: Organization, number: int, full_name: str) -> None:
     if before is None:
         return
     _forget_earlier(organization, columns)
+    _put(mine, columns)
+    if before.path != columns["path"]:
+        renamed.leave(before, number)
+
+
+def _put(mine: QuerySet[Site], columns: dict[str, Any]) -> None:
+    """Change these columns of a claim; it lapses if somebody else's is there."""
     try:
         with transaction.atomic():
             mine.update(**columns)
     except IntegrityError:
-        _lapse(mine.live(), UNPUBLISHED)
+        _lapse(mine.filter(lapsed_at=None), UNPUBLISHED)
         mine.update(**columns)
-    if before.path != columns["path"]:
-        renamed.leave(before, number)
 
 
 def _forget_earlier(organization: Organization, columns: dict[str, Any]) -> None:

@@ -46,11 +46,9 @@ class Published(models.Model):
     @transaction.atomic
     def note_refusal(self, refused: bool, where: str) -> None:
         """Note what the file at the URL `where` says; the organization is told once. Nothing if it is gone."""
-        if refused == bool(self.refused_in_public_at):
-            return
         mine = type(self)._default_manager.filter(pk=self.pk)
         if not refused:
-            mine.update(refused_in_public_at=None)
+            mine.exclude(refused_in_public_at=None).update(refused_in_public_at=None)
         elif mine.filter(refused_in_public_at=None).update(refused_in_public_at=clock.now()):
             self.organization.tell(f"{where} {REFUSED}")  # type: ignore[attr-defined]
 

@@ -16,6 +16,7 @@ from hub.models import Lease
 from integrations.models import Delivery
 from reports.models import Report
 from tests import build
+from tests.integrations.alerts.world import alert, lapse, maintain
 from tests.upgrades import filling
 from tests.upgrades.filling.world import Hub
 from tests.upgrades.kept import OURS
@@ -167,6 +168,63 @@ def test_mending_that_was_stopped_goes_on(client, code_host, clock):
 
     assert stopped
     assert not later()
+
+
+@pytest.mark.parametrize("steps", range(9))
+def test_wherever_mending_was_stopped_bad_news_is_told_once(client, code_host, clock, steps):
+    """The time of an alert is a copy of the time since when its cause lasts: both move by as much."""
+    build.acme(code_host)
+    Integration.objects.update(alerts=True)
+    build.send(client)
+    note()
+    clock.advance(days=3)
+    lapse()
+    maintain()
+    note()
+    clock.advance(days=-3)
+    left = iter([True] * steps)
+    mend(lambda: next(left, False))
+    clock.advance(seconds=5)
+    mend()
+    maintain()
+
+    assert [issue.title for issue in code_host.issues("acme/docs")][1:] == [
+        "Your claim of docs.acme.com has lapsed"
+    ]
+    assert alert().since == Domain.objects.get().lapsed_at
+    assert not later()
+
+
+def test_what_is_unknown_is_looked_for_by_as_much_however_often_mending_was_stopped(
+    client, code_host, clock
+):
+    build.acme(code_host)
+    note()
+    clock.advance(days=3)
+    code_host.fail("502_after_creating")
+    build.send(client)
+    note()
+    clock.advance(days=-3)
+    for _ in range(3):
+        mend(lambda: False)
+
+    unknown_for = now() - timedelta(days=1)
+    assert Delivery.objects.filter(outcome_unknown_since__gt=unknown_for).exists()
+
+
+def test_a_clock_that_is_put_back_once_more_moves_by_what_that_is(client, code_host, clock):
+    build.acme(code_host)
+    for days in (3, 5, 4):
+        note()
+        clock.advance(days=days)
+        build.send(client, build.report(report__summary=f"After {days} days"))
+        note()
+        clock.advance(days=-days)
+        mend(lambda: False)
+        mend()
+
+        assert not later()
+        assert not Report.objects.filter(received_at__lt=now() - timedelta(hours=1)).exists()
 
 
 @pytest.mark.parametrize("seconds", [0, 50])

@@ -26,6 +26,16 @@ def test_a_receipt_says_where_the_report_is_and_nothing_of_its_text(client):
     assert answer["Access-Control-Allow-Origin"] == "*"
 
 
+def test_no_cache_on_the_way_keeps_a_receipt(client, code_host):
+    """Else one would go on giving the link to an issue after its repository has become private."""
+    build.acme(code_host)
+    sent = build.send(client)
+    answers = [client.get(f"/v1/reports/{each}") for each in (sent.json()["id"], "x")]
+
+    assert [each.status_code for each in (sent, *answers)] == [201, 200, 404]
+    assert {each["Cache-Control"] for each in (sent, *answers)} == {"no-store"}
+
+
 @pytest.mark.parametrize(
     "report_id", ["x", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "%00", "\u20ac", "a" * 500]
 )

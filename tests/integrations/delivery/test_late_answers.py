@@ -11,6 +11,7 @@ from integrations.alerts import sending
 from integrations.delivery import holds
 from integrations.github_sync.reconciling import reconcile_due
 from integrations.models import Alert, Attempt, Installation
+from integrations.ownership.site_claims import NotConfigured, claim_site
 from integrations.setup import configuration
 from tests import build
 from tests.integrations.alerts import world
@@ -110,6 +111,32 @@ def test_an_alert_that_the_old_repository_refuses_late_is_opened_in_the_new_one(
     assert (waits.status, waits.repository_id) == ("pending", None)
     assert Alert.objects.get().repository == "acme/new"
     assert len(code_host.issues("acme/new")) == 1
+
+
+def test_a_late_success_ends_no_problem_that_came_up_since(
+    acme, client, code_host, clock, monkeypatch
+):
+    """The app was uninstalled right after it had opened the issue: it proves no site any more."""
+    code_host.set_issues("acme/docs", False)
+    build.send(client)
+    code_host.set_issues("acme/docs", True)
+    ask = github_api.create_issue
+
+    def create(*args, **kwargs):
+        issue = ask(*args, **kwargs)
+        code_host.uninstall(build.installed(code_host))
+        reconcile_due()
+        return issue
+
+    monkeypatch.setattr(github_api, "create_issue", create)
+    clock.advance(minutes=61)
+    holds.probe()
+    call_command("retry_deliveries")
+
+    assert delivery().status == "sent"
+    assert integration().problem.startswith("The app was uninstalled from acme.")
+    with pytest.raises(NotConfigured):
+        claim_site(acme, "https://acme.github.io/docs/")
 
 
 def test_a_late_word_of_a_suspension_that_is_over_ends_with_the_next_round(

@@ -18,6 +18,7 @@ from integrations.models import Installation, Integration
 from integrations.ownership import site_claims
 from integrations.setup import configuration
 from orgs.models import Site
+from orgs.ownership import owner_of
 from sandbox import github_json
 from tests import build
 from tests.integrations.github_sync.losing import delete, suspend, take_out, uninstall
@@ -223,6 +224,47 @@ def test_a_new_name_is_followed_and_the_site_of_the_old_one_lapses(webhooks, cod
     assert integration().problem == ""
     assert Site.objects.get().status == "lapsed"
     assert (delivery().status, delivery().held_for) == ("held", "ownership")
+
+
+@pytest.mark.parametrize("by_webhook", [True, False])
+def test_a_site_moves_if_only_the_case_of_its_repositorys_name_changes(
+    webhooks, code_host, by_webhook
+):
+    """What is at its address before is 404, or another repository's: GitHub Pages tells them apart."""
+    if not by_webhook:
+        code_host.app.webhook_url = ""
+
+    code_host.rename("acme/docs", "Docs")
+    call_command("reconcile_installations")
+
+    site = Site.objects.get()
+    assert (site.url, site.status) == ("https://acme.github.io/Docs/", "verified")
+    assert site.repository == "acme/Docs"
+    assert owner_of("https://acme.github.io/Docs/install") == site.organization_id
+    assert owner_of("https://acme.github.io/docs/install") is None
+
+
+@pytest.mark.parametrize("lapsed_at", [None, timezone.now()])
+def test_a_site_that_was_claimed_by_both_spellings_is_claimed_once(acme, code_host, lapsed_at):
+    build.site(acme, "acme.github.io", "/Docs/", "acme/Docs")
+    Site.objects.filter(path="/Docs/").update(lapsed_at=lapsed_at)
+
+    code_host.rename("acme/docs", "Docs")
+    call_command("reconcile_installations")
+
+    site = Site.objects.get()
+    assert (site.url, site.status) == ("https://acme.github.io/Docs/", "verified")
+
+
+def test_a_site_lapses_where_its_new_spelling_is_anothers(acme, code_host):
+    other = build.organization("initech")
+    build.site(other, "acme.github.io", "/Docs/", "acme/Docs")
+
+    code_host.rename("acme/docs", "Docs")
+    call_command("reconcile_installations")
+
+    assert owner_of("https://acme.github.io/Docs/install") == other.pk
+    assert Site.objects.get(organization=acme).status == "lapsed"
 
 
 def test_a_repository_that_becomes_private_is_not_shown_any_more(webhooks, code_host):

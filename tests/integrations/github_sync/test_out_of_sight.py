@@ -269,6 +269,35 @@ def test_who_is_cut_off_does_not_keep_it_hidden(code_host):
     assert shown() == before
 
 
+def test_what_one_organization_is_told_to_be_private_is_private_for_all(code_host):
+    """No webhook has come, and for the other one GitHub is asked within the hour only."""
+    mine, theirs = integration(), another_installation(private=False)
+    Integration.objects.filter(pk=theirs.pk).update(installation=mine.installation)
+    build.member(theirs.organization, "bob", github_id=code_host.account("bob").id)
+    code_host.grant("bob", "acme/docs", "push")
+    code_host.app.webhook_url = ""
+    code_host.repository("acme/docs").private = True
+
+    configuration.try_again(theirs.organization.memberships.get())
+
+    assert shown() == NOTHING
+    told = build.send(Client(), build.report(PAGE, report__summary="Another")).json()
+    assert (told["status"], told["issue_url"]) == ("forwarded", None)
+    assert Client().get("/v1/pages", {"url": PAGE}).json()["problems"] == []
+
+
+def test_who_cannot_be_asked_about_does_not_keep_it_hidden_once_it_is_public_again(code_host):
+    before = shown()
+    cut_off = another_installation(private=False)
+
+    for facts in (docs(code_host)._replace(is_private=True), docs(code_host)):
+        asked = Integration.objects.exclude(pk=cut_off.pk)
+        asked.update(repository_private=facts.is_private)
+        visibility.apply(facts, installation_id=build.installed(code_host).id)
+
+    assert shown() == before
+
+
 MANY = 9  # issues
 
 

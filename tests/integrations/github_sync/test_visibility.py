@@ -110,6 +110,21 @@ def test_what_only_the_integration_knows_to_be_private_is_not_shown():
     assert (shown(), Visibility.objects.count()) == (0, 0)
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_what_is_sent_for_who_had_not_been_told_shows_no_issue_either(is_there):
+    """Whether GitHub has answered already or not; through another installation."""
+    later = Delivery.objects.filter(issue_number=MANY)
+    unsent = {} if is_there else {"status": "sending", "issue_number": None}
+
+    with transaction.atomic():
+        visibility.apply(PRIVATE, installation_id=4711)
+        later.update(repository_private=False, lease_until=timezone.now(), **unsent)
+    visibility.finish()
+
+    assert Integration.objects.get().repository_private
+    assert shown() == 0
+
+
 def test_of_a_few_nothing_is_left_to_do():
     Delivery.objects.filter(issue_number__gt=4).delete()
 

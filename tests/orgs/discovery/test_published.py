@@ -203,6 +203,18 @@ def test_a_member_has_a_claim_checked(web, claims, alice):
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_check_counts_also_where_a_refusal_was_noted_since_its_claim_was_read(web, claims, alice):
+    domain, _ = claims
+    web.says(kit.WELL_KNOWN, REFUSES)
+    checking.maintain()
+    del web.answers[kit.WELL_KNOWN]
+
+    checking.check(domain, by=alice)
+
+    assert Domain.objects.get().refused_in_public_at is None
+
+
+@pytest.mark.django_db(transaction=True)
 def test_an_organization_has_its_claims_checked_so_often(web, claims, alice, settings):
     settings.HUB_ASKING_RATE = "1/minute"
     checking.check(claims[0], by=alice)
