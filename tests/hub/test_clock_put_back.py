@@ -13,7 +13,8 @@ from hub import clock_put_back
 from hub.clock_put_back import AHEAD, mend, note
 from hub.maintenance import Runner
 from hub.models import Lease
-from integrations.models import Delivery
+from integrations.models import Delivery, Integration
+from orgs.models import Domain
 from reports.models import Report
 from tests import build
 from tests.integrations.alerts.world import alert, lapse, maintain
