@@ -160,9 +160,16 @@ def _begin(by: timedelta) -> int:
 def _look_again_for_unknown(by: timedelta) -> int:
     """What GitHub has not confirmed may have been sent that much earlier than is known, also where that has come.
 
-    It is looked for no sooner than what was sent just now is in GitHub's lists.
+    It is looked for no sooner than what was sent just now is in GitHub's lists. What is being sent right now says so
+    by the right time, which tells when it can be in them.
     """
-    earlier = {"posted_at": F("posted_at") - by, "due_at": clock.now() + SETTLE}
+    is_being_sent = Q(
+        lease_until__gt=clock.now(),
+        posted_at__gt=clock.now() - LEASE,
+        posted_at__lte=clock.now(),
+    )
+    posted = Case(When(is_being_sent, then=F("posted_at")), default=F("posted_at") - by)
+    earlier = {"posted_at": posted, "due_at": clock.now() + SETTLE}
     unknown = [
         model._base_manager.filter(posted_at__isnull=False, status__in=model.TO_DO)
         for model in (Alert, Comment)

@@ -13,6 +13,7 @@ from hub import clock_put_back
 from hub.clock_put_back import AHEAD, mend, note
 from hub.maintenance import Runner
 from hub.models import Lease
+from integrations import github_api
 from integrations.models import Delivery, Integration
 from orgs.models import Domain
 from reports.models import Report
@@ -211,6 +212,30 @@ def test_what_is_unknown_is_looked_for_by_as_much_however_often_mending_was_stop
 
     unknown_for = now() - timedelta(days=1)
     assert Delivery.objects.filter(outcome_unknown_since__gt=unknown_for).exists()
+
+
+def test_what_is_being_sent_meanwhile_is_not_sent_again_before_github_lists_it(
+    client, code_host, clock, monkeypatch
+):
+    build.acme(code_host)
+    clock.advance(hours=9)
+    note()
+    clock.advance(hours=-9)
+    create = github_api.create_issue
+
+    def mend_and_create(*args, **kwargs):
+        mend()
+        return create(*args, **kwargs)
+
+    monkeypatch.setattr(github_api, "create_issue", mend_and_create)
+    monkeypatch.setattr(github_api, "find_issue", lambda *args, **kwargs: None)
+    code_host.fail("502_after_creating")
+    build.send(client)
+    clock.advance(seconds=45)
+    a_round()
+
+    assert Delivery.objects.get().status == "pending"
+    assert len(code_host.issues("acme/docs")) == 1
 
 
 def test_a_clock_that_is_put_back_once_more_moves_by_what_that_is(client, code_host, clock):
