@@ -1,7 +1,7 @@
 """The database's clock was ahead, and is put back: nothing waits for that long, and nothing is sent twice."""
 
 from contextlib import suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.apps import apps
@@ -14,6 +14,7 @@ from hub.clock_put_back import AHEAD, mend, note
 from hub.maintenance import Runner
 from hub.models import Lease
 from integrations import github_api
+from integrations.github_api import answers
 from integrations.models import Delivery, Integration
 from orgs.models import Domain
 from reports.models import Report
@@ -138,6 +139,29 @@ def test_an_issue_of_a_wrong_time_is_found(client, code_host, clock, pass_then):
     clock.advance(hours=6)
     a_round()
 
+    assert Delivery.objects.get().status == "sent"
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_what_cannot_be_found_by_the_wrong_clock_waits_for_the_right_one(
+    client, code_host, clock, monkeypatch
+):
+    build.acme(code_host)
+    note()
+    code_host.fail("502")
+    build.send(client)
+    clock.advance(days=3)
+    with monkeypatch.context() as at_github:
+        at_github.setattr(answers, "date", lambda answer: datetime.now(UTC) - timedelta(days=3))
+        a_round()
+        waiting = Delivery.objects.get()
+    note()
+    clock.advance(days=-3)
+    a_round()
+    clock.advance(minutes=3)
+    a_round()
+
+    assert (waiting.status, waiting.reason) == ("pending", answers.OTHER_TIME)
     assert Delivery.objects.get().status == "sent"
     assert len(code_host.issues("acme/docs")) == 1
 
