@@ -1,4 +1,4 @@
-"""What is mended once the database's clock was ahead and is put back: times that cannot have come yet.
+"""Moves times back that cannot have come yet, once the database's clock was ahead and is put back.
 
 Each column of a time says by how much it may be ahead of now; `maintain` moves what is later back by as much as
 the clock was put back. Else it would wait, or be believed, for as long as the clock was ahead.
@@ -42,7 +42,7 @@ from reports.models import Account, Report
 
 log = logging.getLogger(__name__)
 
-# The lease whose end is the latest time that `maintain` has seen. It is held by what is being mended: the microseconds
+# The lease whose end is the latest time that `maintain` has seen. It is held by what is being moved: the microseconds
 # by which the clock was put back.
 LATEST = "latest time"
 SPARE = timedelta(minutes=1)  # by which the clock may be put back without a word
@@ -120,7 +120,7 @@ def note(go_on: Callable[[], bool] = lambda: True) -> None:
     Lease.objects.filter(pk=latest.pk, until__lt=came).update(until=came, holder="")
 
 
-def mend(go_on: Callable[[], bool] = lambda: True) -> int:
+def move_times_back(go_on: Callable[[], bool] = lambda: True) -> int:
     """Move times back if the clock was put back since `note`; returns the number of rows. One query if it was not.
 
     Goes on at the next call if `go_on` returns False meanwhile: by as much, since one time may be a copy of another.
