@@ -160,25 +160,26 @@ def _begin(by: timedelta) -> int:
 def _look_again_for_unknown(by: timedelta) -> int:
     """What GitHub has not confirmed may have been sent that much earlier than is known, also where that has come.
 
-    It is looked for no sooner than what was sent just now is in GitHub's lists. What is being sent right now says so
-    by the right time, which tells when it can be in them.
+    It is looked for no sooner than what was sent just now is in GitHub's lists, and `has_settled` tells that by
+    `posted_at`. So one of just now stays: of a delivery, which has another time to look from, and of what is being
+    sent right now.
     """
-    is_being_sent = Q(
-        lease_until__gt=clock.now(),
-        posted_at__gt=clock.now() - LEASE,
-        posted_at__lte=clock.now(),
-    )
-    posted = Case(When(is_being_sent, then=F("posted_at")), default=F("posted_at") - by)
-    earlier = {"posted_at": posted, "due_at": clock.now() + SETTLE}
+    just_now = Q(posted_at__gt=clock.now() - SETTLE, posted_at__lte=clock.now())
     unknown = [
         model._base_manager.filter(posted_at__isnull=False, status__in=model.TO_DO)
         for model in (Alert, Comment)
     ]
     undelivered = Delivery.objects.filter(posted_at__isnull=False).exclude(status__in=DELIVERED)
     since = F("outcome_unknown_since") - by
-    return undelivered.update(**earlier, outcome_unknown_since=since) + sum(
-        rows.update(**earlier) for rows in unknown
+    return undelivered.update(**_earlier(by, but=just_now), outcome_unknown_since=since) + sum(
+        rows.update(**_earlier(by, but=just_now & Q(lease_until__gt=clock.now())))
+        for rows in unknown
     )
+
+
+def _earlier(by: timedelta, *, but: Q) -> dict[str, Any]:
+    posted = Case(When(but, then=F("posted_at")), default=F("posted_at") - by)
+    return {"posted_at": posted, "due_at": clock.now() + SETTLE}
 
 
 def _move_back(by: timedelta) -> Iterator[int]:

@@ -262,6 +262,24 @@ def test_what_is_being_sent_meanwhile_is_not_sent_again_before_github_lists_it(
     assert len(code_host.issues("acme/docs")) == 1
 
 
+def test_what_was_sent_just_before_is_not_sent_again_when_a_member_tries_it_again(
+    client, code_host, clock, monkeypatch
+):
+    build.acme(code_host)
+    clock.advance(hours=9)
+    note()
+    clock.advance(hours=-9)
+    monkeypatch.setattr(github_api, "find_issue", lambda *args, **kwargs: None)
+    code_host.fail("502_after_creating")
+    build.send(client)
+    move_times_back()
+    Delivery.objects.requeue()
+    a_round()
+
+    assert Delivery.objects.get().status == "pending"
+    assert len(code_host.issues("acme/docs")) == 1
+
+
 def test_a_clock_that_is_put_back_once_more_moves_by_what_that_is(client, code_host, clock):
     build.acme(code_host)
     for days in (3, 5, 4):
