@@ -1,4 +1,4 @@
-"""What is mended once the database's clock was ahead and is put back: times that cannot have come yet.
+"""Moves times back that cannot have come yet, once the database's clock was ahead and is put back.
 
 Each column of a time says by how much it may be ahead of now; `maintain` moves what is later back by as much as
 the clock was put back. Else it would wait, or be believed, for as long as the clock was ahead.
@@ -42,7 +42,7 @@ from reports.models import Account, Report
 
 log = logging.getLogger(__name__)
 
-# The lease whose end is the latest time that `maintain` has seen. It is held by what is being mended: the microseconds
+# The lease whose end is the latest time that `maintain` has seen. It is held by what is being moved: the microseconds
 # by which the clock was put back.
 LATEST = "latest time"
 SPARE = timedelta(minutes=1)  # by which the clock may be put back without a word
@@ -120,7 +120,7 @@ def note(go_on: Callable[[], bool] = lambda: True) -> None:
     Lease.objects.filter(pk=latest.pk, until__lt=came).update(until=came, holder="")
 
 
-def mend(go_on: Callable[[], bool] = lambda: True) -> int:
+def move_times_back(go_on: Callable[[], bool] = lambda: True) -> int:
     """Move times back if the clock was put back since `note`; returns the number of rows. One query if it was not.
 
     Goes on at the next call if `go_on` returns False meanwhile: by as much, since one time may be a copy of another.
@@ -160,18 +160,26 @@ def _begin(by: timedelta) -> int:
 def _look_again_for_unknown(by: timedelta) -> int:
     """What GitHub has not confirmed may have been sent that much earlier than is known, also where that has come.
 
-    It is looked for no sooner than what was sent just now is in GitHub's lists.
+    It is looked for no sooner than what was sent just now is in GitHub's lists, and `has_settled` tells that by
+    `posted_at`. So one of just now stays: of a delivery, which has another time to look from, and of what is being
+    sent right now.
     """
-    earlier = {"posted_at": F("posted_at") - by, "due_at": clock.now() + SETTLE}
+    just_now = Q(posted_at__gt=clock.now() - SETTLE, posted_at__lte=clock.now())
     unknown = [
         model._base_manager.filter(posted_at__isnull=False, status__in=model.TO_DO)
         for model in (Alert, Comment)
     ]
     undelivered = Delivery.objects.filter(posted_at__isnull=False).exclude(status__in=DELIVERED)
     since = F("outcome_unknown_since") - by
-    return undelivered.update(**earlier, outcome_unknown_since=since) + sum(
-        rows.update(**earlier) for rows in unknown
+    return undelivered.update(**_earlier(by, but=just_now), outcome_unknown_since=since) + sum(
+        rows.update(**_earlier(by, but=just_now & Q(lease_until__gt=clock.now())))
+        for rows in unknown
     )
+
+
+def _earlier(by: timedelta, *, but: Q) -> dict[str, Any]:
+    posted = Case(When(but, then=F("posted_at")), default=F("posted_at") - by)
+    return {"posted_at": posted, "due_at": clock.now() + SETTLE}
 
 
 def _move_back(by: timedelta) -> Iterator[int]:

@@ -110,7 +110,7 @@ class Runner:
         Times that cannot have come are moved back first, so that nothing is done by them.
         Alerts and comments go first: they are few, and a flood of reports leaves no room in the pace.
         """
-        self._do("times", partial(clock_put_back.mend, self._go_on))
+        self._do("times", partial(clock_put_back.move_times_back, self._go_on))
         self._do("alerts", self._alert)
         self._do("comments", self._comment)
         self._do("retry", self._retry)

@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 DEADLINE = 10  # seconds, for everything that GitHub is asked about one delivery
 SOON = timedelta(seconds=5)
+UNTIL_A_CLOCK_IS_SET = timedelta(minutes=5)  # however long that takes, it is no try that has failed
 UNCHECKED = "the Hub cannot check there now."
 SECRET_IN_ADDRESS = "The address of the page contains a secret, so the report is not sent."  # noqa: S105
 
@@ -85,6 +86,8 @@ def _try(delivery: Delivery, deadline: float) -> None:
         delivery.wait(str(error), error.wait)
     except github_api.Busy as error:
         delivery.wait(str(error), SOON)
+    except github_api.OtherTime as error:
+        delivery.wait(str(error), UNTIL_A_CLOCK_IS_SET)
     except github_api.Unfinished as error:
         delivery.look_on(str(error), error.until + github_api.CLOCKS_DIFFER)
     except github_api.Unreachable as error:

@@ -9,6 +9,7 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
     |  |- TimedOut     there was no answer before the deadline
     |  |  |- Unfinished   more is to be looked through: go on from `.until`
     |  |  `- ReadOn       more is to be read: the same call goes on there
+    |  |- OtherTime    the clocks of the database and of GitHub differ, so that nothing is found
     |  `- Limited      a rate limit is reached: wait for `.wait`
     |- OutcomeUnknown  the issue or comment may or may not have been created
     `- Refused         GitHub refused
@@ -63,6 +64,7 @@ from integrations.github_api.errors import (
     IssueGone,
     Limited,
     Locked,
+    OtherTime,
     OutcomeUnknown,
     ReadOn,
     Refused,
@@ -112,6 +114,7 @@ __all__ = [
     "IssueGone",
     "Limited",
     "Locked",
+    "OtherTime",
     "OutcomeUnknown",
     "Person",
     "Reached",

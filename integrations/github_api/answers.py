@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
 from core import clock
-from integrations.github_api.errors import FOR_OPERATORS, Limited, Unreachable
+from integrations.github_api.errors import FOR_OPERATORS, Limited, OtherTime, Unreachable
 
 NONSENSE = timedelta(seconds=60)
 OTHER_TIME = (
@@ -81,12 +81,12 @@ def date(answer: GitHubAnswer) -> datetime:
 
 
 def require_same_time(answer: GitHubAnswer, now: datetime) -> None:
-    """Raise `Unreachable` if the database's clock, where it is `now`, is not GitHub's.
+    """Raise `OtherTime` if the database's clock, where it is `now`, is not GitHub's.
 
     What is missing among all that GitHub has updated since a time of ours proves nothing then.
     """
     if abs(date(answer) + clock.ahead - now) > CLOCKS_DIFFER:
-        raise Unreachable(OTHER_TIME)
+        raise OtherTime(OTHER_TIME)
 
 
 def _in_words(error: Any) -> str:

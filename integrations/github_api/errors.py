@@ -42,6 +42,10 @@ class Limited(Unreachable):
         self.wait = wait
 
 
+class OtherTime(Unreachable):
+    """The clocks of the database and of GitHub differ, so that nothing is found; wait until one is set."""
+
+
 class OutcomeUnknown(GitHubError):
     """The issue may or may not have been created."""
 

@@ -58,7 +58,7 @@ def apply_repository(
 ) -> bool:
     """Apply what GitHub says about the repository; returns whether it may receive issues.
 
-    What may come late is not believed that the repository is public.
+    What may come late is not believed that the repository is public, and replaces no problem that is known.
     """
     if facts.is_private or not is_late:
         integration.note_visibility(private=facts.is_private)
@@ -68,9 +68,10 @@ def apply_repository(
         _block(integration, f"{name} now belongs to another account. Choose a repository again.")
         site_claims.lapse_unpublished(integration.organization)
     elif facts.is_archived:
-        _block(integration, f"{name}{ARCHIVED}")
+        _block(integration, f"{name}{ARCHIVED}", is_late=is_late)
     elif not facts.has_issues:
-        _block(integration, f"Issues are turned off in {name}. Turn them on, then press Try again.")
+        problem = f"Issues are turned off in {name}. Turn them on, then press Try again."
+        _block(integration, problem, is_late=is_late)
     else:
         return True
     return False
@@ -151,7 +152,9 @@ def _follow(integration: Integration, facts: RepositoryFacts) -> None:
         site_claims.lapse_unpublished(integration.organization, facts)
 
 
-def _block(integration: Integration, problem: str) -> None:
+def _block(integration: Integration, problem: str, *, is_late: bool = False) -> None:
+    if is_late and integration.problem:  # such as that the app is gone: it would end with this one
+        return
     if integration.problem != problem:
         holds.block(integration, problem)
 

@@ -142,6 +142,21 @@ def test_a_token_is_left_in_no_write_that_was_cut_short(
     assert not draft.exists()
 
 
+def test_nor_where_the_name_of_the_file_looks_like_a_pattern(
+    client: CommandLine, world: World, path: Path
+):
+    real = world.home / "my[1].json"
+    real.write_text(json.dumps({"hub_url": HUB, "token": "hub_1"}))
+    path.symlink_to(real)
+    draft = real.with_name(f".{real.name}.docfeedback-0123456789ab")
+    draft.write_text(real.read_text())
+
+    ended = _config(client, world, "unset", "token")
+
+    assert ended.exit == 0
+    assert not draft.exists()
+
+
 @pytest.mark.parametrize("place", [".", *PLACES])
 def test_a_link_of_ones_own_is_followed(client: CommandLine, world: World, path: Path, place: str):
     path.write_text(json.dumps({"code_host": "https://github.acme.com"}))

@@ -1,7 +1,7 @@
 """The database's clock was ahead, and is put back: nothing waits for that long, and nothing is sent twice."""
 
 from contextlib import suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.apps import apps
@@ -10,9 +10,11 @@ from django.db.models import DateTimeField
 
 from core.clock import now
 from hub import clock_put_back
-from hub.clock_put_back import AHEAD, mend, note
+from hub.clock_put_back import AHEAD, move_times_back, note
 from hub.maintenance import Runner
 from hub.models import Lease
+from integrations import github_api
+from integrations.github_api import answers
 from integrations.models import Delivery, Integration
 from orgs.models import Domain
 from reports.models import Report
@@ -71,10 +73,10 @@ def test_of_each_time_it_is_known_how_far_it_may_be_ahead():
         for field in model._meta.concrete_fields
         if isinstance(field, DateTimeField)
     }
-    mended = {f"{model._meta.label}.{name}" for model, columns in AHEAD.items() for name in columns}
+    moved = {f"{model._meta.label}.{name}" for model, columns in AHEAD.items() for name in columns}
 
-    assert mended | set(LEFT) == times
-    assert not mended & set(LEFT)
+    assert moved | set(LEFT) == times
+    assert not moved & set(LEFT)
 
 
 @pytest.fixture
@@ -98,13 +100,13 @@ def test_each_time_that_cannot_have_come_moves_back_and_no_other(filled, clock, 
     clock.advance(days=-3)
     wrong = later(days=2.9)
 
-    mend()
+    move_times_back()
 
     assert {each.rpartition(".")[0] for each in wrong} == {m._meta.label for m in AHEAD}
     assert not later()
     back_too_far = set(wrong) - set(later(minutes=-2))
     assert {each.rpartition(".")[2] for each in back_too_far} <= {"due_at"}  # it is looked for soon
-    assert mend() == 0
+    assert move_times_back() == 0
 
 
 def test_what_waited_goes_on_at_once(client, code_host, clock):
@@ -141,6 +143,29 @@ def test_an_issue_of_a_wrong_time_is_found(client, code_host, clock, pass_then):
     assert len(code_host.issues("acme/docs")) == 1
 
 
+def test_what_cannot_be_found_by_the_wrong_clock_waits_for_the_right_one(
+    client, code_host, clock, monkeypatch
+):
+    build.acme(code_host)
+    note()
+    code_host.fail("502")
+    build.send(client)
+    clock.advance(days=3)
+    with monkeypatch.context() as at_github:
+        at_github.setattr(answers, "date", lambda answer: datetime.now(UTC) - timedelta(days=3))
+        a_round()
+        waiting = Delivery.objects.get()
+    note()
+    clock.advance(days=-3)
+    a_round()
+    clock.advance(minutes=3)
+    a_round()
+
+    assert (waiting.status, waiting.reason) == ("pending", answers.OTHER_TIME)
+    assert Delivery.objects.get().status == "sent"
+    assert len(code_host.issues("acme/docs")) == 1
+
+
 def test_what_came_in_while_nobody_looked_tells_how_far_the_clock_was_ahead(
     client, code_host, clock
 ):
@@ -148,31 +173,31 @@ def test_what_came_in_while_nobody_looked_tells_how_far_the_clock_was_ahead(
     note()
     build.send(client)
     Report.objects.update(received_at=now() + timedelta(days=3))
-    unseen = mend()
+    unseen = move_times_back()
     note()
 
     assert unseen == 0
-    assert mend() == 1
+    assert move_times_back() == 1
     assert not Report.objects.filter(received_at__gt=now()).exists()
 
 
-def test_mending_that_was_stopped_goes_on(client, code_host, clock):
+def test_moving_that_was_stopped_goes_on(client, code_host, clock):
     build.acme(code_host)
     note()
     clock.advance(days=3)
     build.send(client)
     note()
     clock.advance(days=-3)
-    mend(lambda: False)
+    move_times_back(lambda: False)
     stopped = later()
-    mend()
+    move_times_back()
 
     assert stopped
     assert not later()
 
 
 @pytest.mark.parametrize("steps", range(9))
-def test_wherever_mending_was_stopped_bad_news_is_told_once(client, code_host, clock, steps):
+def test_wherever_moving_was_stopped_bad_news_is_told_once(client, code_host, clock, steps):
     """The time of an alert is a copy of the time since when its cause lasts: both move by as much."""
     build.acme(code_host)
     Integration.objects.update(alerts=True)
@@ -184,9 +209,9 @@ def test_wherever_mending_was_stopped_bad_news_is_told_once(client, code_host, c
     note()
     clock.advance(days=-3)
     left = iter([True] * steps)
-    mend(lambda: next(left, False))
+    move_times_back(lambda: next(left, False))
     clock.advance(seconds=5)
-    mend()
+    move_times_back()
     maintain()
 
     assert [issue.title for issue in code_host.issues("acme/docs")][1:] == [
@@ -196,7 +221,7 @@ def test_wherever_mending_was_stopped_bad_news_is_told_once(client, code_host, c
     assert not later()
 
 
-def test_what_is_unknown_is_looked_for_by_as_much_however_often_mending_was_stopped(
+def test_what_is_unknown_is_looked_for_by_as_much_however_often_moving_was_stopped(
     client, code_host, clock
 ):
     build.acme(code_host)
@@ -207,10 +232,52 @@ def test_what_is_unknown_is_looked_for_by_as_much_however_often_mending_was_stop
     note()
     clock.advance(days=-3)
     for _ in range(3):
-        mend(lambda: False)
+        move_times_back(lambda: False)
 
     unknown_for = now() - timedelta(days=1)
     assert Delivery.objects.filter(outcome_unknown_since__gt=unknown_for).exists()
+
+
+def test_what_is_being_sent_meanwhile_is_not_sent_again_before_github_lists_it(
+    client, code_host, clock, monkeypatch
+):
+    build.acme(code_host)
+    clock.advance(hours=9)
+    note()
+    clock.advance(hours=-9)
+    create = github_api.create_issue
+
+    def move_and_create(*args, **kwargs):
+        move_times_back()
+        return create(*args, **kwargs)
+
+    monkeypatch.setattr(github_api, "create_issue", move_and_create)
+    monkeypatch.setattr(github_api, "find_issue", lambda *args, **kwargs: None)
+    code_host.fail("502_after_creating")
+    build.send(client)
+    clock.advance(seconds=45)
+    a_round()
+
+    assert Delivery.objects.get().status == "pending"
+    assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_what_was_sent_just_before_is_not_sent_again_when_a_member_tries_it_again(
+    client, code_host, clock, monkeypatch
+):
+    build.acme(code_host)
+    clock.advance(hours=9)
+    note()
+    clock.advance(hours=-9)
+    monkeypatch.setattr(github_api, "find_issue", lambda *args, **kwargs: None)
+    code_host.fail("502_after_creating")
+    build.send(client)
+    move_times_back()
+    Delivery.objects.requeue()
+    a_round()
+
+    assert Delivery.objects.get().status == "pending"
+    assert len(code_host.issues("acme/docs")) == 1
 
 
 def test_a_clock_that_is_put_back_once_more_moves_by_what_that_is(client, code_host, clock):
@@ -221,8 +288,8 @@ def test_a_clock_that_is_put_back_once_more_moves_by_what_that_is(client, code_h
         build.send(client, build.report(report__summary=f"After {days} days"))
         note()
         clock.advance(days=-days)
-        mend(lambda: False)
-        mend()
+        move_times_back(lambda: False)
+        move_times_back()
 
         assert not later()
         assert not Report.objects.filter(received_at__lt=now() - timedelta(hours=1)).exists()
@@ -236,4 +303,4 @@ def test_a_clock_that_is_right_moves_nothing(client, code_host, clock, seconds):
     note()
     clock.advance(seconds=-seconds)
 
-    assert mend() == 0
+    assert move_times_back() == 0

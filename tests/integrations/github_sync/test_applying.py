@@ -172,19 +172,21 @@ def test_what_is_repaired_goes_on(webhooks, code_host, by_webhook, stop, repair)
     assert len(code_host.issues("acme/docs")) == 1
 
 
+@pytest.mark.parametrize("late", [["unarchived"], ["archived", "unarchived"]])
 @pytest.mark.parametrize("ends", [uninstall, take_out, suspend])
-def test_what_was_unarchived_before_the_app_was_gone_releases_nothing(webhooks, code_host, ends):
-    """That webhook comes late: who has the site is not known until GitHub is asked."""
-    unarchived = {
-        "action": "unarchived",
-        "installation": {"id": build.installed(code_host).id},
-        "repository": github_json.repository(code_host, code_host.repository("acme/docs")),
-    }
+def test_what_was_unarchived_before_the_app_was_gone_releases_nothing(
+    webhooks, code_host, ends, late
+):
+    """These webhooks come late: who has the site is not known until GitHub is asked."""
+    repository = github_json.repository(code_host, code_host.repository("acme/docs"))
+    told = {"installation": {"id": build.installed(code_host).id}}
     archive(code_host)
     ends(code_host)
     before = (integration().problem, delivery().held_for, Site.objects.get().status)
 
-    code_host.deliver_webhook("repository", unarchived)
+    for action in late:
+        was = repository | {"archived": action == "archived"}
+        code_host.deliver_webhook("repository", {**told, "action": action, "repository": was})
 
     assert (integration().problem, delivery().held_for, Site.objects.get().status) == before
     assert before[:2] != ("", "")

@@ -88,7 +88,8 @@ def remove(path: Path) -> None:
 
 def drafts(path: Path) -> List[Path]:
     """What is left of the file where writing it was cut short."""
-    return list(path.parent.glob(f".{path.name}.docfeedback-*"))
+    start = f".{path.name}.docfeedback-"  # in which a bracket is no pattern
+    return [each for each in path.parent.glob(".*") if each.name.startswith(start)]
 
 
 @contextlib.contextmanager
