@@ -10,24 +10,30 @@ from typing import NamedTuple, cast
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
+from core import deadlines
 from core.errors import ApiError
 from integrations import github_api
 from integrations.delivery import holds
-from integrations.github_api import Person, Reached, asking
+from integrations.github_api import Person, Reached, Right, asking
 from integrations.models import Integration
 from orgs.models import Membership
 from orgs.people import members
 
 MOST = 50  # members of an organization that one check asks about
-TOGETHER = 10  # of them at a time, if the first has no push access
+TOGETHER = deadlines.AT_ONCE  # of them at a time, if the first has no push access
 LONGEST_LOOK = 20  # seconds, for one integration
 
 
 class MemberBatch(NamedTuple):
-    """Some members; `last` is the membership after which there are more, 0 if there are none."""
+    """Some members, and their memberships; `last` is the one after which there are more, 0 if there are none."""
 
     people: list[Person]
+    memberships: list[int]
     last: int
+
+    def up_to(self, number: int) -> int:
+        """The membership after which there are more once so many were asked about; 0 if that is nobody in turn."""
+        return self.memberships[number - 1] if number > 1 else 0  # the first may be out of turn
 
 
 class NoPushAccess(ApiError):
@@ -40,11 +46,29 @@ class NoPushAccess(ApiError):
 def look(integration: Integration, reached: Reached) -> None:
     """Look for a member with push access, and save who has it or that nobody has.
 
-    "Nobody" counts once all members were asked about, over as many checks as that takes. Raises
-    `github_api.GitHubError` if GitHub could not be asked; then nothing is saved.
+    "Nobody" counts once all who were members when the first check began were asked about, over as many checks as
+    that takes. Raises `github_api.GitHubError` if GitHub could not be asked; then nothing is saved, but how far it
+    has answered in time.
     """
-    batch = some_members(integration.organization_id, after=integration.rights_asked_to)
-    found = somebody(batch.people, reached, deadline=asking.deadline(LONGEST_LOOK))
+    batch = some_members(integration.organization_id, before=integration.rights_asked_to)
+    found, asked, too_late = None, 0, None
+    try:
+        for right in _rights(batch.people, reached, asking.deadline(LONGEST_LOOK)):
+            if right.pushes:
+                found = right.person
+                break
+            asked += 1
+    except github_api.TimedOut as error:
+        if not batch.up_to(asked):
+            raise
+        too_late = error
+    _save(integration, reached, found, batch.up_to(asked) if too_late else batch.last)
+    if too_late:
+        raise too_late
+
+
+def _save(integration: Integration, reached: Reached, found: Person | None, last: int) -> None:
+    """Save who was found, or that nobody was up to the membership `last`; 0: among all."""
     with transaction.atomic():
         unmoved = Integration.objects.select_for_update(no_key=True).filter(
             repository_id=reached.repository.id
@@ -53,11 +77,9 @@ def look(integration: Integration, reached: Reached) -> None:
         if now is None:  # another repository was chosen in the meantime
             return
         if found:
-            if found not in batch.people:
-                _follow_login(found)
             holds.record_push_access_found(now, found.github_id)
-        elif batch.last:
-            now.asked_about_some(batch.last)
+        elif last:
+            now.asked_about_some(last)
         else:
             holds.record_push_access_missing(now)
 
@@ -129,28 +151,37 @@ def reach(integration: Integration, *, deadline: float) -> Reached | None:
         return None
 
 
-def some_members(organization_id: str, *, after: int = 0) -> MemberBatch:
-    """At most `MOST` members: the last one seen with push access first, then by the time they joined.
+def some_members(organization_id: str, *, before: int = 0) -> MemberBatch:
+    """At most `MOST` members: the last one seen with push access first, then from who came last.
 
-    With `after`, those who joined later than that membership.
+    With `before`, those who came earlier than that membership. So whoever comes meanwhile is not waited for: members
+    who leave and come back would keep a check from ever having asked about all.
     """
     seen = Integration.objects.of(organization_id).filter(rights_of=OuterRef("github_id"))
-    members = Membership.objects.filter(
-        Q(pk__gt=after) | Exists(seen), organization=organization_id
-    )
-    in_turn = members.order_by(Exists(seen).desc(), "pk")
+    members = Membership.objects.filter(organization=organization_id)
+    if before:
+        members = members.filter(Q(pk__lt=before) | Exists(seen))
+    in_turn = members.order_by(Exists(seen).desc(), "-pk")
     found = list(in_turn.values_list("github_id", "login", "pk")[: MOST + 1])
     people = [Person(github_id, login) for github_id, login, _ in found[:MOST]]
-    return MemberBatch(people, found[MOST - 1][-1] if len(found) > MOST else 0)
+    memberships = [pk for *_, pk in found[:MOST]]
+    return MemberBatch(people, memberships, memberships[-1] if len(found) > MOST else 0)
 
 
 def somebody(people: Sequence[Person], reached: Reached, *, deadline: float) -> Person | None:
     """The first of `people` with push access to the repository; no more are asked about after that."""
+    rights = _rights(people, reached, deadline)
+    return next((right.person for right in rights if right.pushes), None)
+
+
+def _rights(people: Sequence[Person], reached: Reached, deadline: float) -> Iterator[Right]:
+    """What each may do, in turn. New logins are kept: to find one out takes three calls, not one."""
     for some in _first_alone(people):
-        for right in github_api.rights(reached, some, deadline=deadline):
-            if right.pushes:
-                return right.person
-    return None
+        rights = github_api.rights(reached, some, deadline=deadline)
+        for right in rights:
+            if right.person not in some:
+                _follow_login(right.person)
+        yield from rights
 
 
 def _first_alone(people: Sequence[Person]) -> Iterator[Sequence[Person]]:

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import requests
 from django.db import connection
 
-from orgs.models import Organization
+from integrations.models import Integration
+from orgs.models import Membership, Organization
 from tests import build
 from tests.abuse.table import FORMER, MEMBER, attack
 from tests.abuse.world import Shipped, World, stands_if
@@ -129,6 +130,28 @@ def words_sent_to_another_repository(world: World) -> str:
     )
 
 
+@attack(FORMER, "go on receiving, by ever new members")
+def members_who_come_back_as_new_ones(world: World) -> str:
+    """alice leaves acme; 51 accounts without any right delete themselves and join again before each look, at 50."""
+    alice = _set_up(world, "alice")
+    build.site(alice.organization, "acme.github.io", "/docs/")
+    with world.hub(maintain=True) as hub:
+        _leaves(world, "alice")
+        for look in range(8):
+            _join_again(alice.organization, look)
+            _hours_pass(world, 8)
+        lost = Integration.objects.get(organization=alice.organization).rights_lost_at is not None
+        hub.post(build.report(f"{SITE}secret"))
+        issues = len(world.host.issues("acme/docs"))
+        read = len(alice.call(hub, "GET", "/reports").json()["reports"])
+    connection.close()
+    return stands_if(
+        (lost, issues, read) == (True, 0, 0),
+        f"64 hours later the rights {'are lost' if lost else 'stand'}; of a report then: {issues} issues, "
+        f"alice reads {read}",
+    )
+
+
 @attack(MEMBER, "decide what only owners decide")
 def decisions_of_a_member(world: World) -> str:
     """A member who is no owner, and a token that only reads, end and begin what they like."""
@@ -165,6 +188,14 @@ def _set_up(world: World, login: str) -> Person:
     person = Person(login, owner, build.token(user))
     connection.close()
     return person
+
+
+def _join_again(organization: Organization, time: int) -> None:
+    """As new members, with accounts that were made anew."""
+    Membership.objects.filter(organization=organization, login__startswith="again-").delete()
+    for number in range(51):
+        build.member(organization, f"again-{time}-{number}", role="member")
+    connection.close()
 
 
 def _leaves(world: World, login: str) -> None:

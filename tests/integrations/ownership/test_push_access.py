@@ -5,6 +5,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from integrations import github_api
 from integrations.delivery import catching_up, holds
 from integrations.github_sync.reconciling import reconcile_due
 from integrations.models import Delivery, Installation, Integration
@@ -97,7 +98,7 @@ def test_a_look_a_day_is_needed_not_three_in_an_hour(alice, code_host, clock):
 
 
 def test_one_member_with_push_right_is_enough_and_is_asked_about_first(alice, code_host, clock):
-    for login in ("charlie", "bob"):
+    for login in ("bob", "charlie"):
         account = code_host.account(login).id
         build.member(alice.organization, login, role="member", github_id=account)
     code_host.remove_member("acme", "alice")
@@ -108,7 +109,7 @@ def test_one_member_with_push_right_is_enough_and_is_asked_about_first(alice, co
     hours_pass(clock, 1)
 
     assert set(first) == {"alice", "bob", "charlie"}
-    assert first[0] == "alice"  # an owner
+    assert first[0] == "charlie"  # who came last
     assert questions(code_host)[len(first) :] == ["bob"]
     assert integration().rights_of == code_host.account("bob").id
 
@@ -118,7 +119,7 @@ def test_one_question_an_hour_is_asked_where_all_is_well(alice, code_host, clock
 
     hours_pass(clock, 1, 1)
 
-    assert questions(code_host) == ["alice"] * 2
+    assert questions(code_host) == ["bob", "alice", "alice"]
 
 
 def test_a_login_that_somebody_else_has_taken_gives_no_right(alice, code_host, clock):
@@ -145,13 +146,13 @@ def test_a_new_login_takes_no_right_away_and_is_learned(alice, code_host, clock)
 
 
 def many_members(alice, code_host, monkeypatch) -> None:
-    """alice has left acme; two more have signed in before bob, who may push; a look asks about two."""
+    """alice has left acme; two more have signed in after bob, who may push; a look asks about two."""
     code_host.remove_member("acme", "alice")
-    for login in ("charlie", "charlie-too"):
-        build.member(alice.organization, login, role="member")
     bob = code_host.account("bob").id
     build.member(alice.organization, "bob", role="member", github_id=bob)
     code_host.grant("bob", "acme/docs", "push")
+    for login in ("charlie", "charlie-too"):
+        build.member(alice.organization, login, role="member")
     monkeypatch.setattr(push_access, "MOST", 2)
 
 
@@ -182,6 +183,57 @@ def test_that_nobody_of_many_may_push_is_one_absence_for_all_of_them(
         absences.append(integration().rights_absences)
 
     assert absences == [0, 1, 1, 2]
+
+
+def test_who_leaves_and_comes_back_keeps_no_look_from_its_end(alice, code_host, clock, monkeypatch):
+    """The attack: more members than a look asks about, who all come back as new ones between two looks."""
+    monkeypatch.setattr(push_access, "MOST", 2)
+    code_host.remove_member("acme", "alice")
+
+    for time in range(8):
+        Membership.objects.exclude(pk=alice.pk).delete()
+        for number in range(3):
+            build.member(alice.organization, f"charlie-{time}-{number}", role="member")
+        hours_pass(clock, 8)
+
+    assert integration().rights_lost_at
+
+
+def test_a_look_that_takes_too_long_goes_on_where_it_ended(alice, code_host, clock, monkeypatch):
+    """The attack: accounts that GitHub takes long to tell about, since they were renamed."""
+    code_host.remove_member("acme", "alice")
+    for number in range(5):
+        build.member(alice.organization, f"charlie-{number}", role="member")
+    looks, ask = [], github_api.rights
+
+    def only_two(reached, people, *, deadline):
+        looks[-1].extend(each.login for each in people)
+        if len(looks[-1]) > 2:
+            raise github_api.TimedOut("GitHub took too long to answer.")
+        return ask(reached, people, deadline=deadline)
+
+    monkeypatch.setattr(push_access, "TOGETHER", 1)
+    monkeypatch.setattr(github_api, "rights", only_two)
+    for _ in range(3):
+        looks.append([])
+        hours_pass(clock, 1)
+
+    assert [look[:2] for look in looks] == [
+        ["charlie-4", "charlie-3"],
+        ["charlie-2", "charlie-1"],
+        ["charlie-0", "alice"],
+    ]
+    assert integration().rights_absences == 1
+
+
+def test_the_logins_of_all_who_are_asked_about_are_kept(alice, code_host, clock):
+    charlie = code_host.account("charlie").id
+    build.member(alice.organization, "charlie", github_id=charlie)
+    code_host.rename_account("charlie", "charles")
+
+    hours_pass(clock, 1)
+
+    assert Membership.objects.get(github_id=charlie).login == "charles"
 
 
 def test_a_member_ends_nothing_while_not_all_others_were_asked_about(alice, code_host, monkeypatch):
