@@ -3,8 +3,6 @@
 import uuid
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import reduce
-from operator import or_
 
 from django.db import models
 from django.db.models import Q
@@ -39,9 +37,17 @@ class LeaseQuerySet(models.QuerySet):
         return self.take(name, holder=uuid.uuid4().hex, duration=every)
 
     def free(self, durations: Mapping[str, timedelta]) -> set[str]:
-        """Those of these leases that nobody holds, which last that long; one query for all of them."""
-        held = (_held(duration) & Q(name=name) for name, duration in durations.items())
-        return set(durations) - set(self.filter(reduce(or_, held)).values_list("name", flat=True))
+        """Those of these leases that nobody holds, which last that long; one query for all of them.
+
+        Compared here, since one condition for each costs more than all else that `maintain` does in a second.
+        """
+        known = self.filter(name__in=durations).annotate(now=clock.now())
+        held = {
+            name
+            for name, until, now in known.values_list("name", "until", "now")
+            if now < until <= now + durations[name] + SPARE
+        }
+        return set(durations) - held
 
     def give_back(self, name: str, *, holder: str) -> None:
         """End the lease, if `holder` still has it."""
