@@ -62,7 +62,7 @@ def apply_repository(
     """
     if facts.is_private or not is_late:
         integration.note_visibility(private=facts.is_private)
-    _follow(integration, facts)
+    _follow(integration, facts, is_late=is_late)
     name = facts.full_name
     if facts.owner.lower() != integration.installation.account.lower():
         _block(integration, f"{name} now belongs to another account. Choose a repository again.")
@@ -141,13 +141,13 @@ def apply_issue_state(repository_id: int, number: int, news: IssueNews) -> None:
     Alert.objects.note_state(repository_id, number, is_open=is_open, updated_at=news.updated_at)
 
 
-def _follow(integration: Integration, facts: RepositoryFacts) -> None:
+def _follow(integration: Integration, facts: RepositoryFacts, *, is_late: bool) -> None:
     was = integration.repository
     integration.repo_owner, integration.repo_name = facts.owner, facts.name
     integration.has_pages = facts.has_pages
     visible = ["repository_private", "was_public", "alerts"]
     integration.save(update_fields=["repo_owner", "repo_name", *visible, "has_pages"])
-    site_claims.follow(integration.organization, facts.id, facts.full_name)
+    site_claims.follow(integration.organization, facts.id, facts.full_name, is_late=is_late)
     if facts.full_name != was or not facts.has_pages:
         site_claims.lapse_unpublished(integration.organization, facts)
 

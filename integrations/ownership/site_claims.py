@@ -19,7 +19,7 @@ from core.errors import ApiError
 from integrations.delivery import ownership_changes
 from integrations.github_api import RepositoryFacts
 from integrations.models import Installation, Integration
-from integrations.models.integration import NO_RIGHTS
+from integrations.models.integration import NO_RIGHTS, InstallationQuerySet
 from integrations.ownership import push_access
 from orgs import renamed, repository_pages
 from orgs.domains import hosts
@@ -270,12 +270,18 @@ def lapse_of_other_accounts(installation: Installation) -> int:
     return _lapse(of_others, UNPUBLISHED)
 
 
-def follow(organization: Organization, number: int, full_name: str) -> None:
+def follow(
+    organization: Organization, number: int, full_name: str, *, is_late: bool = False
+) -> None:
     """Move the claim of the repository with this number to the name that GitHub says it has now.
 
     What others have claimed by that name has another number: an earlier repository of that name, and
-    their claim lapses. Claims of its sites move if only the case of the name has changed.
+    their claim lapses. What may come late does not move it there, since theirs may be the later one: GitHub
+    is asked soon. Claims of its sites move if only the case of the name has changed.
     """
+    if is_late and (theirs := _namesakes(organization, number, full_name)).exists():
+        _installations_of(theirs).ask_about_soon()
+        return
     _respell_sites(organization, full_name)
     if Site.objects.filter(organization=organization, repository_id=number).exists():
         lapse_namesakes(organization, number, full_name)
@@ -287,13 +293,22 @@ def lapse_namesakes(organization: Organization, number: int, full_name: str) -> 
 
     They have another name by now: GitHub is asked about them soon, and then their claims come back.
     """
-    where = _columns(number, full_name)
-    there = Site.objects.live().filter(host=where["host"], path=where["path"])
-    theirs = there.exclude(organization=organization).exclude(repository_id=number)
-    known = Integration.objects.filter(repository_id__in=theirs.values("repository_id"))
-    asked = Installation.objects.filter(pk__in={*known.values_list("installation_id", flat=True)})
+    theirs = _namesakes(organization, number, full_name)
+    asked = _installations_of(theirs)
     _lapse(theirs, RENAMED)
     asked.ask_about_soon()
+
+
+def _namesakes(organization: Organization, number: int, full_name: str) -> QuerySet[Site]:
+    where = _columns(number, full_name)
+    there = Site.objects.live().filter(host=where["host"], path=where["path"])
+    return there.exclude(organization=organization).exclude(repository_id=number)
+
+
+def _installations_of(sites: QuerySet[Site]) -> InstallationQuerySet:
+    """Those through which GitHub is asked about these repositories now."""
+    known = Integration.objects.filter(repository_id__in=sites.values("repository_id"))
+    return Installation.objects.filter(pk__in={*known.values_list("installation_id", flat=True)})
 
 
 def _respell_sites(organization: Organization, full_name: str) -> None:
@@ -525,7 +540,10 @@ def verified(
         raise TooManySites
     if where.is_repository and _is_anothers(columns["repository_id"], organization):
         raise ClaimedElsewhere.of(where)
-    now = {"verified_at": timezone.now(), "lapsed_at": None, "opted_out_at": None}
+    now = {
+        "verified_at": timezone.now(),
+        "lapsed_at": None,
+    }  # opted out, it stays so: owners decide that
     try:
         with transaction.atomic():
             site, _ = mine.update_or_create(

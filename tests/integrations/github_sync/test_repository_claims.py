@@ -14,6 +14,7 @@ from orgs import renamed
 from orgs.models import FormerAddress, Organization, Site
 from orgs.ownership import owner_of
 from reports.models import Report
+from sandbox import github_json
 from tests import build
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -80,6 +81,30 @@ def test_what_waits_when_its_repository_is_renamed_is_delivered(acme, told, code
         f"{here}/acme/handbook/blob/HEAD/a.md",
         f"{here}/acme/handbook/wiki/Setup",
     ]
+
+
+def test_a_late_webhook_with_a_former_name_takes_nobodys_claim(acme, webhooks, code_host, here):
+    """The attack: acme/docs has another name by now, bob has a new acme/docs, and a webhook from before comes."""
+    former = code_host.repository("acme/docs")
+    late = {
+        "action": "publicized",
+        "installation": {"id": build.installed(code_host).id},
+        "repository": github_json.repository(code_host, former),
+    }
+    code_host.rename("acme/docs", "handbook")
+    new = code_host.add_repository("acme", "docs")
+    code_host.add_to_installation(build.installed(code_host), new)
+    bob = build.organization("bob")
+    build.integration(bob, code_host)
+    site_claims.claim_site(bob, f"{here}/acme/docs/")
+
+    code_host.deliver_webhook("repository", late)
+    theirs = owner_of(f"{here}/acme/docs/blob/HEAD/a.md")
+    call_command("reconcile_installations")
+
+    assert theirs == bob.pk
+    assert owner_of(f"{here}/acme/docs/blob/HEAD/a.md") == bob.pk
+    assert owner_of(f"{here}/acme/handbook/blob/HEAD/a.md") == acme.pk
 
 
 def waits_since_before_a_rename(told, code_host, here) -> None:
@@ -410,7 +435,7 @@ def test_two_that_swap_their_names_swap_their_claims(acme, code_host, here):
     assert owner_of(f"{here}/acme/docs") == other.pk
 
 
-def test_a_claim_whose_name_is_taken_before_its_own_rename_is_heard_comes_back(
+def test_a_claim_whose_name_is_taken_before_its_own_rename_is_heard_stays_until_github_is_asked(
     acme, webhooks, code_host, here
 ):
     other, manual = claim_of_bob(code_host, here)
@@ -421,10 +446,10 @@ def test_a_claim_whose_name_is_taken_before_its_own_rename_is_heard_comes_back(
     Installation.objects.update(asked_about_at=timezone.now())
 
     code_host.rename(manual, "docs")
-    lapsed = Site.objects.get(organization=acme, repository_id=docs.id).status
+    until_then = Site.objects.get(organization=acme, repository_id=docs.id).status
     reconciling.reconcile_due()  # as `maintain` does each minute
 
-    assert lapsed == "lapsed"
+    assert until_then == "verified"
     assert owner_of(f"{here}/acme/old-docs") == acme.pk
     assert owner_of(f"{here}/acme/docs") == other.pk
 

@@ -159,6 +159,18 @@ def test_a_lapsed_claim_can_be_made_again(acme):
     assert (again.pk, is_new, again.status) == (site.pk, True, "verified")
 
 
+def test_what_is_opted_out_stays_so_when_a_lapsed_claim_is_made_again(acme):
+    """The attack: a member who is no owner claims the site again while it has lapsed for a moment."""
+    site, _ = claim_site(acme, "https://acme.github.io/docs/")
+    site.opt_out(True)
+    Site.objects.update(lapsed_at=site.verified_at)
+
+    again, is_new = claim_site(acme, "https://acme.github.io/docs/")
+
+    assert is_new
+    assert again.opted_out_at == site.opted_out_at
+
+
 def test_renames_without_end_leave_so_many_claims_only(alice, acme, monkeypatch):
     """The call for everything that is set up has all of them: 100,000 took 700 MB for four calls."""
     monkeypatch.setattr(site_claims, "MOST", 2)
