@@ -11,7 +11,15 @@ from django.db import transaction
 
 from core import connections, deadlines
 from integrations import github_api
-from integrations.delivery import coming_back, holds, likeness, ownership_changes, pacing, steps
+from integrations.delivery import (
+    coming_back,
+    holds,
+    issue_states,
+    likeness,
+    ownership_changes,
+    pacing,
+    steps,
+)
 from integrations.folding.looking import Alike
 from integrations.issue.evidence import evidence_text
 from integrations.issue.rendering import DEFAULT_TEMPLATE, render_issue
@@ -139,6 +147,8 @@ def _send(delivery: Delivery, deadline: float) -> None:
     if not found:  # the list can be read even if nothing can be written
         _lift_holds(delivery.integration)
         _note_what_it_lacks(delivery, issue)
+    else:
+        _note_state(delivery, issue, deadline)
     return None
 
 
@@ -176,6 +186,15 @@ def _create(delivery: Delivery, alike: Alike | None, deadline: float) -> github_
         deadline=deadline,
         dressing=delivery.integration.dressing_of(delivery.report.kind),
     )
+
+
+def _note_state(delivery: Delivery, issue: github_api.Issue, deadline: float) -> None:
+    """Save whether it was closed before its number was known: a webhook about it said nothing then."""
+    target = delivery.target
+    connections.give_back()
+    with suppress(github_api.GitHubError):  # which is told by webhooks from now on
+        facts = github_api.read_issue(target, issue.number, deadline=deadline)
+        issue_states.note(target.id, issue.number, issue_states.read(facts))
 
 
 def _note_what_it_lacks(delivery: Delivery, issue: github_api.Issue) -> None:

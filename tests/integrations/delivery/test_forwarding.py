@@ -114,6 +114,18 @@ def test_where_nothing_was_sent_it_is_tried_again(client, code_host, clock, faul
     assert len(code_host.issues("acme/docs")) == 1
 
 
+def test_an_issue_that_was_closed_before_its_number_was_known_is_closed(client, code_host, clock):
+    build.acme(code_host)
+    code_host.fail("502_after_creating")
+    build.send(client)
+    code_host.close_issue("acme/docs", 1, by="alice")
+
+    clock.advance(minutes=3)
+    retry()
+
+    assert (delivery().status, delivery().issue_state) == ("sent", "closed")
+
+
 @pytest.mark.parametrize(
     ("fault", "details"),
     [
