@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 EVERY = timedelta(hours=1)
 AFTER_AN_ERROR = timedelta(minutes=1)  # of the database
 BATCH = 50
-AWAY = 2  # unanswered installations in a row: GitHub is unreachable for all
+AWAY = 2  # unanswered installations in a row, or repositories of one: GitHub is unreachable for all
 
 
 class Coverage(Enum):
@@ -97,12 +97,35 @@ def _ask_about(installation: Installation) -> bool:
             applying.apply_installation(now, facts)
     if facts is None or facts.is_suspended:
         return True
-    configured = Integration.objects.configured().filter(installation=installation)
-    reached = [
-        (each, _reconcile_repository(each, may_write=facts.may_write_issues)) for each in configured
-    ]
+    reached, error = _reconcile_repositories(installation, may_write=facts.may_write_issues)
     looked = [_look_at_rights(each, found) for each, found in reached if found]
-    return all(looked)
+    if error and not reached:
+        raise error
+    if error:
+        _note(installation, error)
+    return error is None and all(looked)
+
+
+def _reconcile_repositories(
+    installation: Installation, *, may_write: bool
+) -> tuple[list[tuple[Integration, github_api.Reached | None]], github_api.GitHubError | None]:
+    """Those of its integrations that GitHub has answered about, with what it said; and its last error, if any.
+
+    Ends after `AWAY` of them without an answer. In random order, so that these keep none of the others from being
+    asked about for ever.
+    """
+    reached, errors = [], []
+    configured = Integration.objects.configured().filter(installation=installation)
+    for each in configured.order_by("?"):
+        try:
+            reached.append((each, _reconcile_repository(each, may_write=may_write)))
+        except (github_api.Limited, github_api.Suspended):  # so it is for all of them
+            raise
+        except github_api.GitHubError as error:
+            errors.append(error)
+            if len(errors) == AWAY:
+                break
+    return reached, errors[-1] if errors else None
 
 
 def _reconcile_repository(

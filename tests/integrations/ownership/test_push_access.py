@@ -305,11 +305,36 @@ def test_an_integration_that_cannot_be_asked_about_keeps_no_other_waiting(alice,
     other = build.organization("initech")
     build.member(other, "bob", github_id=code_host.account("bob").id)
     build.integration(other, code_host)
+    code_host.remove_member("acme", "alice")
     code_host.fail("500", method="GET", path=PERMISSION)
 
     reconcile_due()
 
     assert Integration.objects.exclude(rights_absent_since=None).count() == 1
+
+
+@pytest.mark.parametrize("broken", ["acme/docs", "acme/handbook"])
+def test_a_repository_that_github_does_not_answer_about_keeps_no_other_waiting(
+    alice, code_host, clock, monkeypatch, broken
+):
+    handbook = code_host.add_repository("acme", "handbook")
+    code_host.add_to_installation(build.installed(code_host), handbook)
+    other = build.organization("initech")
+    build.member(other, "charlie")
+    build.integration(other, code_host, "acme/handbook")
+    ask, number = github_api.reached, code_host.repository(broken).id
+    code_host.remove_member("acme", "alice")
+
+    def all_but_one(installation_id, repository_id, *, deadline):
+        if repository_id == number:
+            raise github_api.Unreachable("GitHub answered 500 when asked for a token.")
+        return ask(installation_id, repository_id, deadline=deadline)
+
+    monkeypatch.setattr(github_api, "reached", all_but_one)
+    hours_pass(clock, *A_DAY)
+
+    lost = Integration.objects.exclude(rights_lost_at=None)
+    assert {each.repository for each in lost} == {"acme/docs", "acme/handbook"} - {broken}
 
 
 def test_a_right_that_is_missing_outlasts_a_pause_and_a_problem(alice, code_host):
