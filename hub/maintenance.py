@@ -54,7 +54,11 @@ class Job(NamedTuple):
 
 
 JOBS = [
-    Job("clock", timedelta(minutes=1), clock_put_back.note),
+    Job(
+        "clock",
+        timedelta(minutes=1),
+        partial(clock_put_back.note, bookmark=clock_put_back.Bookmark()),
+    ),
     Job("catch up", timedelta(minutes=1), catching_up.catch_up),
     Job(
         "operators' holds",
