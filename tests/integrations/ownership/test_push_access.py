@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from integrations import github_api
 from integrations.delivery import catching_up, holds
+from integrations.github_sync import reconciling
 from integrations.github_sync.reconciling import reconcile_due
 from integrations.models import Delivery, Installation, Integration
 from integrations.ownership import push_access, site_claims
@@ -335,6 +336,42 @@ def test_a_repository_that_github_does_not_answer_about_keeps_no_other_waiting(
 
     lost = Integration.objects.exclude(rights_lost_at=None)
     assert {each.repository for each in lost} == {"acme/docs", "acme/handbook"} - {broken}
+
+
+def test_many_organizations_with_one_installation_are_asked_about_a_part_at_a_time(
+    alice, code_host, clock
+):
+    """Whatever else `maintain` does waits for it, and webhooks may have it asked about again and again."""
+    code_host.remove_member("acme", "alice")
+    for number in range(6):
+        other = build.organization(f"initech-{number}")
+        build.member(other, f"charlie-{number}")
+        build.integration(other, code_host)
+    bookmark, absences = reconciling.Bookmark(), []
+    for _ in range(4):
+        turns = iter([True, True, True])
+        Installation.objects.update(asked_about_at=None)  # as after a webhook
+        reconcile_due(lambda turns=turns: next(turns, False), bookmark)
+        absences.append(sum(Integration.objects.values_list("rights_absences", flat=True)))
+
+    assert absences == [3, 6, 9, 12]
+    assert max(Integration.objects.values_list("rights_absences", flat=True)) == 2
+
+
+def test_the_rest_of_many_organizations_is_asked_about_at_the_next_call(alice, code_host, clock):
+    code_host.remove_member("acme", "alice")
+    for number in range(2):
+        other = build.organization(f"initech-{number}")
+        build.member(other, f"charlie-{number}")
+        build.integration(other, code_host)
+    bookmark, absences = reconciling.Bookmark(), []
+
+    for _ in range(4):
+        turns = iter([True])
+        reconcile_due(lambda turns=turns: next(turns, False), bookmark)
+        absences.append(sum(Integration.objects.values_list("rights_absences", flat=True)))
+
+    assert absences == [1, 2, 3, 3]
 
 
 def test_a_right_that_is_missing_outlasts_a_pause_and_a_problem(alice, code_host):
