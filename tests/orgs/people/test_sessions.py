@@ -55,7 +55,8 @@ def test_it_ends_by_itself(alice):
     assert not signed_in(alice)
 
 
-def test_it_ends_as_long_after_the_sign_in_whatever_is_kept_in_it(client, monkeypatch):
+@pytest.mark.django_db(transaction=True)
+def test_it_ends_as_long_after_the_sign_in_whatever_is_kept_in_it(client, dns, monkeypatch):
     """The attack: a session that somebody has copied, and a check of a domain every few days."""
     owner = build.organization()
     user, claim = build.member(owner), build.domain(owner, "docs.acme.com", verified=False)
