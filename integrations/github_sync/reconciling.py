@@ -1,6 +1,7 @@
 """Asks GitHub about every installation, in case webhooks were missed."""
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,6 +23,7 @@ log = logging.getLogger(__name__)
 EVERY = timedelta(hours=1)
 AFTER_AN_ERROR = timedelta(minutes=1)  # of the database
 BATCH = 50
+LONGEST = 5  # seconds, for one installation, however many organizations have it
 AWAY = 2  # unanswered installations in a row, or repositories of one: GitHub is unreachable for all
 
 
@@ -74,7 +76,7 @@ def reconcile_due(
     for installation in _next():
         if not go_on() or unreached == AWAY:
             return
-        is_away = _reconcile(installation, go_on, here) is Coverage.NONE
+        is_away = _reconcile(installation, _for_one(go_on), here) is Coverage.NONE
         unreached = unreached + 1 if is_away else 0
 
 
@@ -84,6 +86,12 @@ def _next() -> list[Installation]:
     overdue = list(Installation.objects.to_be_asked_about(EVERY)[:BATCH])
     in_turn = chain.from_iterable(zip_longest(soon, overdue))
     return [each for each in in_turn if each][:BATCH]
+
+
+def _for_one(go_on: Callable[[], bool]) -> Callable[[], bool]:
+    """Whether to go on with one installation: for `LONGEST`, so that one is not all that a call asks about."""
+    until = time.monotonic() + LONGEST
+    return lambda: go_on() and time.monotonic() < until
 
 
 def _reconcile(

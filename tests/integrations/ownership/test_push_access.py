@@ -374,6 +374,24 @@ def test_the_rest_of_many_organizations_is_asked_about_at_the_next_call(alice, c
     assert absences == [1, 2, 3, 3]
 
 
+def test_many_organizations_with_one_installation_are_not_all_that_is_asked_about(
+    alice, code_host, clock, monkeypatch
+):
+    monkeypatch.setattr(reconciling, "LONGEST", 0)
+    code_host.remove_member("acme", "alice")
+    for number in range(3):
+        other = build.organization(f"initech-{number}")
+        build.member(other, f"charlie-{number}")
+        build.integration(other, code_host)
+
+    reconcile_due()
+    part = Integration.objects.filter(rights_absences=1).count()
+    call_command("reconcile_installations")
+
+    assert part == 1
+    assert Integration.objects.filter(rights_absences=0).count() == 0
+
+
 def test_a_right_that_is_missing_outlasts_a_pause_and_a_problem(alice, code_host):
     rights_are_lost(code_host)
     holds.pause(integration())
