@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db import models, transaction
 from django.db.models import Case, F, Max, Q, QuerySet, When
+from django.utils import timezone
 
 from core import clock, durations
 from core.batches import AT_ONCE, at_leisure
@@ -112,12 +113,27 @@ AHEAD: dict[type[models.Model], dict[str, timedelta]] = {  # how far each time m
 }
 
 
-def note(go_on: Callable[[], bool] = lambda: True) -> None:
-    """Save the latest time that is known, also of reports that came in while nobody looked; at intervals."""
+class Bookmark:
+    """Whether `note` has looked at the times of reports since this process began."""
+
+    is_begun = False
+
+
+def note(go_on: Callable[[], bool] = lambda: True, bookmark: Bookmark | None = None) -> None:
+    """Save the latest time that is known, also of reports that came in while nobody looked; at intervals.
+
+    Reports have the time of the machine that took them, whose clock may be ahead of the database's for good. So
+    they tell nothing once this machine's clock has come so far, and with a bookmark only at the first call.
+    """
     latest, _ = Lease.objects.get_or_create(name=LATEST, defaults={"until": clock.now()})
-    ahead = Report.objects.filter(received_at__gt=clock.now() + SPARE)
-    came = ahead.aggregate(latest=Max("received_at"))["latest"] or clock.now()
+    came: Any = clock.now()
+    if bookmark is None or not bookmark.is_begun:
+        ahead = Report.objects.filter(received_at__gt=clock.now() + SPARE)
+        not_come = ahead.filter(received_at__gt=timezone.now() + SPARE)
+        came = not_come.aggregate(latest=Max("received_at"))["latest"] or came
     Lease.objects.filter(pk=latest.pk, until__lt=came).update(until=came, holder="")
+    if bookmark:
+        bookmark.is_begun = True
 
 
 def move_times_back(go_on: Callable[[], bool] = lambda: True) -> int:

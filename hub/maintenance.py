@@ -54,7 +54,11 @@ class Job(NamedTuple):
 
 
 JOBS = [
-    Job("clock", timedelta(minutes=1), clock_put_back.note),
+    Job(
+        "clock",
+        timedelta(minutes=1),
+        partial(clock_put_back.note, bookmark=clock_put_back.Bookmark()),
+    ),
     Job("catch up", timedelta(minutes=1), catching_up.catch_up),
     Job(
         "operators' holds",
@@ -70,7 +74,11 @@ JOBS = [
     ),
     Job("domains", timedelta(minutes=5), reverification.maintain),
     Job("public files", timedelta(minutes=5), checking.maintain),
-    Job("reconcile installations", timedelta(minutes=1), reconciling.reconcile_due),
+    Job(
+        "reconcile installations",
+        timedelta(minutes=1),
+        partial(reconciling.reconcile_due, bookmark=reconciling.Bookmark()),
+    ),
     Job("visibility", OFTEN, visibility.finish, longest=SHORT),
     Job("terms", timedelta(hours=1), partial(rebuilding.rebuild, bookmark=rebuilding.Bookmark())),
     Job(

@@ -215,7 +215,6 @@ def _older(model: Any, column: str, age: timedelta) -> QuerySet[Any]:
 
 
 KINDS = [
-    Prunable("reports", reports_never_forwarded, _reports_in_batches),
     Prunable("attempts", lambda: _older(Attempt, "started_at", _retention()), _in_batches),
     Prunable("alerts", lambda: Alert.objects.over(_retention()), _in_batches),
     Prunable("invitations", lambda: _older(Invitation, "created_at", _retention()), _in_batches),
@@ -229,4 +228,6 @@ KINDS = [
     Prunable("operators' holds", operator_holds.over, _in_batches),
     Prunable("installations", leaving.unused_installations, _installations_in_batches),
     Prunable("sessions", _ended_sessions, _in_batches),
+    # Last, since strangers can send more than goes in the time that all kinds have together.
+    Prunable("reports", reports_never_forwarded, _reports_in_batches),
 ]

@@ -1,6 +1,7 @@
 """Asks GitHub about every installation, in case webhooks were missed."""
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,7 +23,8 @@ log = logging.getLogger(__name__)
 EVERY = timedelta(hours=1)
 AFTER_AN_ERROR = timedelta(minutes=1)  # of the database
 BATCH = 50
-AWAY = 2  # unanswered installations in a row: GitHub is unreachable for all
+LONGEST = 5  # seconds, for one installation, however many organizations have it
+AWAY = 2  # unanswered installations in a row, or repositories of one: GitHub is unreachable for all
 
 
 class Coverage(Enum):
@@ -31,6 +33,22 @@ class Coverage(Enum):
     ALL = "all"
     SOME = "some"
     NONE = "none"  # it could not be reached
+
+
+class Bookmark:
+    """Which integrations of an installation are still to be asked about, by its id: what a call has left over."""
+
+    def __init__(self) -> None:
+        self.left: dict[int, list[int]] = {}
+
+    def take(self, installation: Installation) -> list[int]:
+        """Those that are in turn now: what was left over, and all if it is to be asked about anew."""
+        mine = Integration.objects.configured().filter(installation=installation).order_by("pk")
+        every, left = list(mine.values_list("pk", flat=True)), self.left.pop(installation.pk, [])
+        in_turn = [each for each in left if each in every]
+        if in_turn and installation.asked_about_at is not None:
+            return in_turn
+        return in_turn + [each for each in every if each not in in_turn]
 
 
 def reconcile(on_progress: Callable[[], None] = lambda: None) -> Counter[str]:
@@ -46,16 +64,20 @@ def reconcile(on_progress: Callable[[], None] = lambda: None) -> Counter[str]:
     return outcomes
 
 
-def reconcile_due(go_on: Callable[[], bool] = lambda: True) -> None:
+def reconcile_due(
+    go_on: Callable[[], bool] = lambda: True, bookmark: Bookmark | None = None
+) -> None:
     """Update some of those not asked about for an hour; stops once GitHub is unreachable.
 
-    Neither an error with one of them nor webhooks about many others delay the rest.
+    Neither an error with one of them nor webhooks about many others delay the rest. An installation that many
+    organizations have is gone on with at the next call with this bookmark.
     """
-    unreached = 0  # in a row
+    unreached, here = 0, bookmark or Bookmark()  # in a row
     for installation in _next():
         if not go_on() or unreached == AWAY:
             return
-        unreached = unreached + 1 if _reconcile(installation) is Coverage.NONE else 0
+        is_away = _reconcile(installation, _for_one(go_on), here) is Coverage.NONE
+        unreached = unreached + 1 if is_away else 0
 
 
 def _next() -> list[Installation]:
@@ -66,10 +88,21 @@ def _next() -> list[Installation]:
     return [each for each in in_turn if each][:BATCH]
 
 
-def _reconcile(installation: Installation) -> Coverage:
+def _for_one(go_on: Callable[[], bool]) -> Callable[[], bool]:
+    """Whether to go on with one installation: for `LONGEST`, so that one is not all that a call asks about."""
+    until = time.monotonic() + LONGEST
+    return lambda: go_on() and time.monotonic() < until
+
+
+def _reconcile(
+    installation: Installation,
+    go_on: Callable[[], bool] = lambda: True,
+    bookmark: Bookmark | None = None,
+) -> Coverage:
     try:
         installation.ask_about_later()
-        return Coverage.ALL if _ask_about(installation) else Coverage.SOME
+        is_all = _ask_about(installation, go_on, bookmark or Bookmark())
+        return Coverage.ALL if is_all else Coverage.SOME
     except github_api.GitHubError as error:
         _note(installation, error)
         away = isinstance(error, github_api.Unreachable)
@@ -85,7 +118,7 @@ def _reconcile(installation: Installation) -> Coverage:
         return Coverage.SOME
 
 
-def _ask_about(installation: Installation) -> bool:
+def _ask_about(installation: Installation, go_on: Callable[[], bool], here: Bookmark) -> bool:
     """Whether GitHub answered all questions."""
     news, known = News(installation.github_id), Webhook.objects.newest()
     facts = github_api.installation(installation.github_id, deadline=deadline(DEADLINE))
@@ -97,12 +130,43 @@ def _ask_about(installation: Installation) -> bool:
             applying.apply_installation(now, facts)
     if facts is None or facts.is_suspended:
         return True
-    configured = Integration.objects.configured().filter(installation=installation)
-    reached = [
-        (each, _reconcile_repository(each, may_write=facts.may_write_issues)) for each in configured
-    ]
-    looked = [_look_at_rights(each, found) for each, found in reached if found]
-    return all(looked)
+    return _ask_about_repositories(installation, facts.may_write_issues, go_on, here)
+
+
+def _ask_about_repositories(
+    installation: Installation, may_write: bool, go_on: Callable[[], bool], here: Bookmark
+) -> bool:
+    """Whether GitHub answered about all that are in turn. Ends after `AWAY` repositories without an answer.
+
+    The next call goes on after those, so that neither they nor their number keep others from being asked about.
+    """
+    left = here.left[installation.pk] = here.take(installation)
+    answered: list[bool] = []
+    errors: list[github_api.GitHubError] = []
+    while left and len(errors) < AWAY:
+        if answered and not go_on():
+            installation.ask_about_again(ago=EVERY)
+            return False
+        integration = Integration.objects.configured().filter(pk=left.pop(0)).first()
+        if integration is None or integration.installation_id != installation.pk:  # it has moved
+            continue
+        try:
+            answered.append(_reconcile_integration(integration, may_write=may_write))
+        except (github_api.Limited, github_api.Suspended):  # so it is for all of them
+            raise
+        except github_api.GitHubError as error:
+            errors.append(error)
+    if errors and not answered:
+        raise errors[-1]
+    for each in errors:
+        _note(installation, each)
+    return all(answered) and not errors
+
+
+def _reconcile_integration(integration: Integration, *, may_write: bool) -> bool:
+    """Whether GitHub answered all about it."""
+    reached = _reconcile_repository(integration, may_write=may_write)
+    return _look_at_rights(integration, reached) if reached else True
 
 
 def _reconcile_repository(

@@ -1,15 +1,21 @@
 """Browser sessions in the database, stored under a hash of the key in the cookie.
 
 So nobody who can read the table can take over a session. One in which nobody is signed in ends soon: strangers can
-begin as many as they like.
+begin as many as they like. One in which somebody is ends so long after the sign-in, whatever is done in it.
 """
 
 import hashlib
+from datetime import timedelta
+from typing import Any
 
 from allauth.socialaccount.internal.statekit import STATE_TTL
+from django.conf import settings
 from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.signals import user_logged_in
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.base_session import AbstractBaseSession
+from django.dispatch import receiver
+from django.http import HttpRequest
 from django.utils import timezone
 
 
@@ -45,3 +51,9 @@ class SessionStore(db.SessionStore):
     def delete(self, session_key: str | None = None) -> None:
         if key := session_key or self.session_key:
             super().delete(at_rest(key))
+
+
+@receiver(user_logged_in, dispatch_uid="say-when-the-session-ends")
+def end_in_time(request: HttpRequest, **kwargs: Any) -> None:
+    """Fix when the session ends: Django's own would begin anew with each page that keeps something in it."""
+    request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))

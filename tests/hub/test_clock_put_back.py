@@ -304,3 +304,29 @@ def test_a_clock_that_is_right_moves_nothing(client, code_host, clock, seconds):
     clock.advance(seconds=-seconds)
 
     assert move_times_back() == 0
+
+
+@pytest.mark.parametrize("is_this_one", [True, False])
+def test_a_machine_whose_clock_is_ahead_keeps_nothing_waiting(
+    client, code_host, clock, is_this_one
+):
+    """Reports have the time of the machine that took them, and come in all the time; the database's clock is right."""
+    ahead = timedelta(minutes=10)
+    bookmark = None if is_this_one else clock_put_back.Bookmark()
+    build.acme(code_host)
+    if is_this_one:
+        clock.advance(seconds=-ahead.total_seconds())
+    note(bookmark=bookmark)
+    code_host.fail("502")
+    build.send(client)
+    for minute in range(6):
+        clock.advance(minutes=1)
+        build.send(client, build.report(report__summary=f"After {minute} minutes"))
+        if not is_this_one:
+            newest = Report.objects.latest("pk").pk
+            Report.objects.filter(pk=newest).update(received_at=now() + ahead)
+        note(bookmark=bookmark)
+        a_round()
+
+    assert Delivery.objects.earliest("pk").status == "sent"
+    assert Report.objects.filter(received_at__gt=now() + 2 * clock_put_back.SPARE).exists()

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from integrations import github_api
 from integrations.delivery import catching_up, holds
+from integrations.github_sync import reconciling
 from integrations.github_sync.reconciling import reconcile_due
 from integrations.models import Delivery, Installation, Integration
 from integrations.ownership import push_access, site_claims
@@ -305,11 +306,90 @@ def test_an_integration_that_cannot_be_asked_about_keeps_no_other_waiting(alice,
     other = build.organization("initech")
     build.member(other, "bob", github_id=code_host.account("bob").id)
     build.integration(other, code_host)
+    code_host.remove_member("acme", "alice")
     code_host.fail("500", method="GET", path=PERMISSION)
 
     reconcile_due()
 
     assert Integration.objects.exclude(rights_absent_since=None).count() == 1
+
+
+@pytest.mark.parametrize("broken", ["acme/docs", "acme/handbook"])
+def test_a_repository_that_github_does_not_answer_about_keeps_no_other_waiting(
+    alice, code_host, clock, monkeypatch, broken
+):
+    handbook = code_host.add_repository("acme", "handbook")
+    code_host.add_to_installation(build.installed(code_host), handbook)
+    other = build.organization("initech")
+    build.member(other, "charlie")
+    build.integration(other, code_host, "acme/handbook")
+    ask, number = github_api.reached, code_host.repository(broken).id
+    code_host.remove_member("acme", "alice")
+
+    def all_but_one(installation_id, repository_id, *, deadline):
+        if repository_id == number:
+            raise github_api.Unreachable("GitHub answered 500 when asked for a token.")
+        return ask(installation_id, repository_id, deadline=deadline)
+
+    monkeypatch.setattr(github_api, "reached", all_but_one)
+    hours_pass(clock, *A_DAY)
+
+    lost = Integration.objects.exclude(rights_lost_at=None)
+    assert {each.repository for each in lost} == {"acme/docs", "acme/handbook"} - {broken}
+
+
+def test_many_organizations_with_one_installation_are_asked_about_a_part_at_a_time(
+    alice, code_host, clock
+):
+    """Whatever else `maintain` does waits for it, and webhooks may have it asked about again and again."""
+    code_host.remove_member("acme", "alice")
+    for number in range(6):
+        other = build.organization(f"initech-{number}")
+        build.member(other, f"charlie-{number}")
+        build.integration(other, code_host)
+    bookmark, absences = reconciling.Bookmark(), []
+    for _ in range(4):
+        turns = iter([True, True, True])
+        Installation.objects.update(asked_about_at=None)  # as after a webhook
+        reconcile_due(lambda turns=turns: next(turns, False), bookmark)
+        absences.append(sum(Integration.objects.values_list("rights_absences", flat=True)))
+
+    assert absences == [3, 6, 9, 12]
+    assert max(Integration.objects.values_list("rights_absences", flat=True)) == 2
+
+
+def test_the_rest_of_many_organizations_is_asked_about_at_the_next_call(alice, code_host, clock):
+    code_host.remove_member("acme", "alice")
+    for number in range(2):
+        other = build.organization(f"initech-{number}")
+        build.member(other, f"charlie-{number}")
+        build.integration(other, code_host)
+    bookmark, absences = reconciling.Bookmark(), []
+
+    for _ in range(4):
+        turns = iter([True])
+        reconcile_due(lambda turns=turns: next(turns, False), bookmark)
+        absences.append(sum(Integration.objects.values_list("rights_absences", flat=True)))
+
+    assert absences == [1, 2, 3, 3]
+
+
+def test_many_organizations_with_one_installation_are_not_all_that_is_asked_about(
+    alice, code_host, clock, monkeypatch
+):
+    monkeypatch.setattr(reconciling, "LONGEST", 0)
+    code_host.remove_member("acme", "alice")
+    for number in range(3):
+        other = build.organization(f"initech-{number}")
+        build.member(other, f"charlie-{number}")
+        build.integration(other, code_host)
+
+    reconcile_due()
+    part = Integration.objects.filter(rights_absences=1).count()
+    call_command("reconcile_installations")
+
+    assert part == 1
+    assert Integration.objects.filter(rights_absences=0).count() == 0
 
 
 def test_a_right_that_is_missing_outlasts_a_pause_and_a_problem(alice, code_host):

@@ -8,6 +8,7 @@ from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from django.utils import timezone
 
+from hub.screen.domain_page import ANSWER
 from tests import build
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +53,22 @@ def test_it_ends_by_itself(alice):
     Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
 
     assert not signed_in(alice)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_ends_as_long_after_the_sign_in_whatever_is_kept_in_it(client, dns, monkeypatch):
+    """The attack: a session that somebody has copied, and a check of a domain every few days."""
+    owner = build.organization()
+    user, claim = build.member(owner), build.domain(owner, "docs.acme.com", verified=False)
+    client.force_login(user)
+    later = timezone.now() + timedelta(days=13)
+    monkeypatch.setattr(timezone, "now", lambda: later)
+
+    client.post(f"/settings/claims/{claim.pk}/")
+
+    assert ANSWER in Session.objects.get().get_decoded()
+    assert lasts() == timedelta(days=1)
+    assert client.cookies[COOKIE]["max-age"] <= 86_400
 
 
 def lasts() -> timedelta:
