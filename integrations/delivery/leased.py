@@ -39,7 +39,8 @@ class Work(NamedTuple):
 
 def is_anything_due(work: Work) -> bool:
     """Whether anything is to be done now; cheap enough to ask every second."""
-    return work.rows.objects.due().exists()
+    rows = work.rows.objects
+    return rows.in_turn().exists() and rows.due().exists()
 
 
 def send_due(work: Work, go_on: Callable[[], bool]) -> int:

@@ -32,10 +32,12 @@ class LeasedQuerySet(models.QuerySet[Any]):
 
     def due(self) -> Self:
         """Those whose turn it is, by installations that GitHub and the pace do not limit."""
-        unlimited = self.filter(self._is_its_turn()).exclude(
-            integration__installation__limited_until__gt=clock.now()
-        )
+        unlimited = self.in_turn().exclude(integration__installation__limited_until__gt=clock.now())
         return unlimited.sendable().order_by("due_at", "pk")
+
+    def in_turn(self) -> Self:
+        """Those with something to do now, also of installations that are limited or may send nothing."""
+        return self.filter(self._is_its_turn())
 
     def take(self, pk: str) -> Any:
         """Take a row for one attempt; None if it is not due, or another process has it.
