@@ -98,7 +98,7 @@ class Threads:
 
     def _start(self) -> None:
         """Begin what may begin now."""
-        while self._may_be_free() and (queue := self._next()) and self._is_one_free():
+        while self._may_be_free() and (queue := self._next()) and self._ensure_one_idle():
             job = self._first_of(queue)
             if job.result.done():  # nobody waits for it any more
                 continue
@@ -127,8 +127,8 @@ class Threads:
     def _may_be_free(self) -> bool:
         return bool(self._idle) or len(self._workers) < self._most
 
-    def _is_one_free(self) -> bool:
-        """Whether a thread is idle. Starts a further one if none is, and the system has one."""
+    def _ensure_one_idle(self) -> bool:
+        """Start a further thread if none is idle, and the system has one. Returns whether one is idle."""
         if not self._idle:
             try:
                 self._idle.append(self._further())

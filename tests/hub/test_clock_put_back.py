@@ -19,6 +19,7 @@ from integrations.models import Delivery, Integration
 from orgs.models import Domain
 from reports.models import Report
 from tests import build
+from tests.conftest import Clock
 from tests.integrations.alerts.world import alert, lapse, maintain
 from tests.upgrades import filling
 from tests.upgrades.filling.world import Hub
@@ -57,6 +58,13 @@ def later(**duration: float) -> list[str]:
         for name, ahead in columns.items()
         if model._base_manager.filter(**{f"{name}__gt": now() + ahead + by}).exists()
     ]
+
+
+def was_ahead(clock: Clock, *, hours: float) -> None:
+    """The clock was so far ahead, which was seen, and is right again."""
+    clock.advance(hours=hours)
+    note()
+    clock.advance(hours=-hours)
 
 
 def a_round() -> None:
@@ -242,9 +250,7 @@ def test_what_is_being_sent_meanwhile_is_not_sent_again_before_github_lists_it(
     client, code_host, clock, monkeypatch
 ):
     build.acme(code_host)
-    clock.advance(hours=9)
-    note()
-    clock.advance(hours=-9)
+    was_ahead(clock, hours=9)
     create = github_api.create_issue
 
     def move_and_create(*args, **kwargs):
@@ -266,9 +272,7 @@ def test_what_was_sent_just_before_is_not_sent_again_when_a_member_tries_it_agai
     client, code_host, clock, monkeypatch
 ):
     build.acme(code_host)
-    clock.advance(hours=9)
-    note()
-    clock.advance(hours=-9)
+    was_ahead(clock, hours=9)
     monkeypatch.setattr(github_api, "find_issue", lambda *args, **kwargs: None)
     code_host.fail("502_after_creating")
     build.send(client)

@@ -338,15 +338,20 @@ def test_a_repository_that_github_does_not_answer_about_keeps_no_other_waiting(
     assert {each.repository for each in lost} == {"acme/docs", "acme/handbook"} - {broken}
 
 
+def others_with_the_same_installation(number: int, code_host) -> None:
+    """So many organizations of one member each, who has no push access."""
+    for each in range(number):
+        other = build.organization(f"initech-{each}")
+        build.member(other, f"charlie-{each}")
+        build.integration(other, code_host)
+
+
 def test_many_organizations_with_one_installation_are_asked_about_a_part_at_a_time(
     alice, code_host, clock
 ):
     """Whatever else `maintain` does waits for it, and webhooks may have it asked about again and again."""
     code_host.remove_member("acme", "alice")
-    for number in range(6):
-        other = build.organization(f"initech-{number}")
-        build.member(other, f"charlie-{number}")
-        build.integration(other, code_host)
+    others_with_the_same_installation(6, code_host)
     bookmark, absences = reconciling.Bookmark(), []
     for _ in range(4):
         turns = iter([True, True, True])
@@ -360,10 +365,7 @@ def test_many_organizations_with_one_installation_are_asked_about_a_part_at_a_ti
 
 def test_the_rest_of_many_organizations_is_asked_about_at_the_next_call(alice, code_host, clock):
     code_host.remove_member("acme", "alice")
-    for number in range(2):
-        other = build.organization(f"initech-{number}")
-        build.member(other, f"charlie-{number}")
-        build.integration(other, code_host)
+    others_with_the_same_installation(2, code_host)
     bookmark, absences = reconciling.Bookmark(), []
 
     for _ in range(4):
@@ -379,10 +381,7 @@ def test_many_organizations_with_one_installation_are_not_all_that_is_asked_abou
 ):
     monkeypatch.setattr(reconciling, "LONGEST", 0)
     code_host.remove_member("acme", "alice")
-    for number in range(3):
-        other = build.organization(f"initech-{number}")
-        build.member(other, f"charlie-{number}")
-        build.integration(other, code_host)
+    others_with_the_same_installation(3, code_host)
 
     reconcile_due()
     part = Integration.objects.filter(rights_absences=1).count()
