@@ -51,20 +51,18 @@ def look(integration: Integration, reached: Reached) -> None:
     has answered in time.
     """
     batch = some_members(integration.organization_id, before=integration.rights_asked_to)
-    found, asked, too_late = None, 0, None
+    found, asked = None, 0
     try:
         for right in _rights(batch.people, reached, asking.deadline(LONGEST_LOOK)):
             if right.pushes:
                 found = right.person
                 break
             asked += 1
-    except github_api.TimedOut as error:
-        if not batch.up_to(asked):
-            raise
-        too_late = error
-    _save(integration, reached, found, batch.up_to(asked) if too_late else batch.last)
-    if too_late:
-        raise too_late
+    except github_api.TimedOut:
+        if last := batch.up_to(asked):
+            _save(integration, reached, None, last)
+        raise
+    _save(integration, reached, found, batch.last)
 
 
 def _save(integration: Integration, reached: Reached, found: Person | None, last: int) -> None:
