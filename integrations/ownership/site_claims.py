@@ -20,7 +20,7 @@ from integrations.delivery import ownership_changes
 from integrations.github_api import RepositoryFacts
 from integrations.models import Installation, Integration
 from integrations.models.integration import NO_RIGHTS, InstallationQuerySet
-from integrations.ownership import push_access
+from integrations.ownership import other_claims, push_access
 from orgs import renamed, repository_pages
 from orgs.domains import hosts
 from orgs.models import Membership, Organization, Site
@@ -89,11 +89,13 @@ class ClaimedElsewhere(ApiError):
         "or to invite you. If none of their members has push access to it, somebody with admin access "
         "can claim it here, and gets it at once."
     )
+    of_lapsed = " Its claim has lapsed for now, but comes back by itself, since its issues go to the same repository."
 
     @classmethod
-    def of(cls, where: "SiteAddress") -> Self:
-        """The error in words about this site or repository."""
-        return cls(cls.of_repository if where.is_repository else None)
+    def of(cls, where: "SiteAddress", theirs: Site | None = None) -> Self:
+        """The error in words about this site or repository, and about that claim if it has lapsed."""
+        words = cls.of_repository if where.is_repository else cls.default_detail
+        return cls(words + cls.of_lapsed if theirs and theirs.lapsed_at else words)
 
 
 class TooManySites(ApiError):
@@ -155,6 +157,8 @@ def claim_site(organization: Organization, url: str) -> tuple[Site, bool]:
                 "whose that site is. Turn Pages on in the repository's settings; then save the "
                 "integration here again, and claim the site."
             )
+        if theirs := other_claims.in_the_way(integration, where.claimed_with(integration)):
+            raise ClaimedElsewhere.of(where, theirs)
         site, is_new = verified(organization, where, integration)
         ownership_changes.release_regained(organization)
     return site, is_new
@@ -279,7 +283,7 @@ def follow(
     their claim lapses. What may come late does not move it there, since theirs may be the later one: GitHub
     is asked soon. Claims of its sites move if only the case of the name has changed.
     """
-    if is_late and (theirs := _namesakes(organization, number, full_name)).exists():
+    if is_late and (theirs := namesakes(organization, number, full_name)).exists():
         _installations_of(theirs).ask_about_soon()
         return
     _respell_sites(organization, full_name)
@@ -293,13 +297,14 @@ def lapse_namesakes(organization: Organization, number: int, full_name: str) -> 
 
     They have another name by now: GitHub is asked about them soon, and then their claims come back.
     """
-    theirs = _namesakes(organization, number, full_name)
+    theirs = namesakes(organization, number, full_name)
     asked = _installations_of(theirs)
     _lapse(theirs, RENAMED)
     asked.ask_about_soon()
 
 
-def _namesakes(organization: Organization, number: int, full_name: str) -> QuerySet[Site]:
+def namesakes(organization: Organization, number: int, full_name: str) -> QuerySet[Site]:
+    """The others' live claims of repositories that had the name of this one before."""
     where = _columns(number, full_name)
     there = Site.objects.live().filter(host=where["host"], path=where["path"])
     return there.exclude(organization=organization).exclude(repository_id=number)
@@ -393,7 +398,7 @@ def _lapse(sites: QuerySet[Site], why: Why) -> int:
 def revive_published(integration: Integration) -> int:
     """Restore the claims that lapsed while its repository was out of reach, or had no Pages; returns how many.
 
-    What somebody else has claimed since then stays theirs.
+    What somebody else has claimed since then stays theirs, also while that has lapsed for a moment.
     """
     organization = integration.organization
     there = _belongs_to(
@@ -402,19 +407,14 @@ def revive_published(integration: Integration) -> int:
     mine = Site.objects.filter(there, organization=organization)
     revived = 0
     for site in mine.exclude(lapsed_at=None):
-        if site.repository_id and _is_anothers(site.repository_id, organization):
+        where = SiteAddress(site.host, site.path, site.is_repository)
+        if other_claims.in_the_way(integration, where.claimed_with(integration)):
             continue
         with suppress(IntegrityError), transaction.atomic():
             revived += Site.objects.filter(pk=site.pk).update(lapsed_at=None)
     if revived:
         ownership_changes.release_regained(organization)
     return revived
-
-
-def _is_anothers(number: int, organization: Organization) -> bool:
-    """Whether another organization has claimed the repository, by whatever name."""
-    others = Site.objects.live().exclude(organization=organization)
-    return others.filter(repository_id=number).exists()
 
 
 def address(url: str) -> SiteAddress:
@@ -538,8 +538,6 @@ def verified(
         return site, False
     if not mine.exists() and organization.sites.all()[MOST - 1 : MOST].exists():
         raise TooManySites
-    if where.is_repository and _is_anothers(columns["repository_id"], organization):
-        raise ClaimedElsewhere.of(where)
     now = {
         "verified_at": timezone.now(),
         "lapsed_at": None,

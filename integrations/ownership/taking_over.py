@@ -1,16 +1,16 @@
 """Claiming a site of another organization whose members no longer have push access."""
 
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from core import clock
 from integrations import github_api
 from integrations.delivery import holds, ownership_changes
 from integrations.github_api import Person, asking
 from integrations.models import Integration
-from integrations.ownership import push_access, site_claims
+from integrations.ownership import other_claims, push_access, site_claims
 from integrations.ownership.site_claims import ClaimedElsewhere, NotConfigured, SiteAddress
 from orgs.models import Membership, Site
 from orgs.people import members
@@ -46,17 +46,14 @@ def _proof(member: Membership, where: SiteAddress) -> Proof | None:
     integration = configured.of(member.organization_id).first()
     if integration is None:
         raise NotConfigured
-    there = where.claimed_with(integration)
-    others = Site.objects.live().exclude(organization=member.organization_id)
-    at = others.filter(host=there["host"], path=there["path"])
-    held = _held(others, at, there["repository_id"])
+    held = other_claims.in_the_way(integration, where.claimed_with(integration))
     if not held:
-        if not at.exists():
+        if not _has_namesakes(where, integration):
             return None
-        _ask(member, integration, where, None)
+        _ask(member, integration, where)
         return Proof(integration, None, frozenset())
     theirs = push_access.some_members(held.organization_id)
-    _ask(member, integration, where, theirs.people)
+    _ask(member, integration, where, held, theirs.people)
     if theirs.last:
         raise ClaimedElsewhere(
             f"Another organization on this Hub has claimed that {where.words}. It has more than "
@@ -66,28 +63,33 @@ def _proof(member: Membership, where: SiteAddress) -> Proof | None:
     return Proof(integration, held, frozenset(each.github_id for each in theirs.people))
 
 
-def _held(others: QuerySet[Site], at: QuerySet[Site], number: int | None) -> Site | None:
-    """Whose claim stands in the way, of those `at` the place; of a repository's also by an earlier name."""
-    held = at.filter(repository_id=number).first()
-    return others.filter(repository_id=number).first() if number and not held else held
+def _has_namesakes(where: SiteAddress, integration: Integration) -> bool:
+    """Whether a repository that had this name before is claimed by it."""
+    number = cast(int, integration.repository_id)
+    others = site_claims.namesakes(integration.organization, number, where.repository)
+    return where.is_repository and others.exists()
 
 
 def _ask(
-    member: Membership, integration: Integration, where: SiteAddress, theirs: list[Person] | None
+    member: Membership,
+    integration: Integration,
+    where: SiteAddress,
+    held: Site | None = None,
+    theirs: Sequence[Person] = (),
 ) -> None:
     """Raise `ClaimedElsewhere`, saying what to do, unless everything is proved.
 
-    `theirs` is None if nobody has claimed this repository: then only its name is asked about.
+    Without `held`, nobody else has claimed this repository: then only its name is asked about.
     """
     me, publisher = Person(member.github_id, member.login), where.repository
     with asking.github(member, through=integration.installation) as deadline:
         reached = push_access.reach(integration, deadline=deadline)
         if reached is None or reached.repository.full_name.lower() != publisher.lower():
             raise NotConfigured(f"The app can no longer see {publisher}. Check your integration.")
-        if theirs is None:
+        if held is None:
             return
         if not github_api.rights(reached, [me], deadline=deadline)[0].administers:
-            raise ClaimedElsewhere.of(where)
+            raise ClaimedElsewhere.of(where, held)
         if push_access.somebody(theirs, reached, deadline=deadline):
             raise ClaimedElsewhere(
                 f"Another organization on this Hub has claimed that {where.words}, and one of its members "
@@ -113,7 +115,10 @@ def _taken_over(member: Membership, where: SiteAddress, proof: Proof) -> Site:
         site_claims.lapse_namesakes(
             mine.organization, cast(int, mine.repository_id), where.repository
         )
-    if proof.held and (other := _still_held(proof.held)):
+    other = other_claims.in_the_way(mine, where.claimed_with(mine))
+    if other and other != proof.held:
+        raise ClaimedElsewhere.of(where, other)
+    if other:
         _let_go(other, mine, proof.asked)
         member.organization.tell(
             f"{other.url} is now yours. Another organization had claimed it, but none of its members has "
@@ -122,11 +127,6 @@ def _taken_over(member: Membership, where: SiteAddress, proof: Proof) -> Site:
     site, _ = site_claims.verified(mine.organization, where, mine)
     ownership_changes.release_regained(mine.organization)
     return site
-
-
-def _still_held(site: Site) -> Site | None:
-    live = Site.objects.live().select_for_update(of=("self",)).select_related("organization")
-    return live.filter(pk=site.pk).first()
 
 
 def _let_go(site: Site, mine: Integration, asked: frozenset[int]) -> None:

@@ -78,6 +78,32 @@ def site_of_who_has_left(world: World) -> str:
     )
 
 
+@attack(MEMBER, "take a site without being an admin")
+def a_claim_that_lapses_for_a_moment(world: World) -> str:
+    """bob may push to acme/docs, whose site is alice's: Pages are off, the Hub hears of it, and he claims first."""
+    alice, bob = _set_up(world, "alice"), _set_up(world, "bob")
+    build.site(alice.organization, "acme.github.io", "/docs/")
+    world.host.grant("bob", "acme/docs", "push")
+    connection.close()
+    chosen = {"repo_owner": "acme", "repo_name": "docs"}
+    with world.hub(maintain=True) as hub:
+        world.host.set_pages("acme/docs", False)
+        _hours_pass(world, 1)
+        lapsed = alice.call(hub, "GET", "").json()["sites"][0]["status"]
+        world.host.set_pages("acme/docs", True)
+        saved = bob.call(hub, "POST", "/integrations/github", chosen).status_code
+        told = bob.call(hub, "POST", "/sites", {"url": SITE}).status_code
+        _hours_pass(world, 1)
+        hub.post(build.report(f"{SITE}x"))
+        read = [len(each.call(hub, "GET", "/reports").json()["reports"]) for each in (alice, bob)]
+    connection.close()
+    return stands_if(
+        (lapsed, saved, told, read) == ("lapsed", 200, 409, [1, 0]),
+        f"alice's claim has {lapsed}; bob saves his integration: {saved}, his claim: {told}; "
+        f"an hour later alice reads {read[0]} new reports, bob {read[1]}",
+    )
+
+
 @attack(FORMER, "go on reading")
 def words_about_a_site_that_was_left(world: World) -> str:
     """alice leaves acme and disconnects: what repeats add to a report of its site she goes on reading."""
