@@ -282,6 +282,24 @@ def test_a_server_that_never_gets_ready_is_not_left_running():
 
 
 @pytest.mark.slow
+def test_a_server_that_is_killed_leaves_no_worker_on_the_port(transactional_db, code_host):
+    """Nobody can end its workers then, as the system does where memory is short."""
+    away = f"redis://127.0.0.1:{free_port()}/0"
+    with HubProcess(maintain=True, HUB_PROCESSES="2", REDIS_URL=away) as hub:
+        left = psutil.Process(hub.process.pid).children(recursive=True)
+
+        hub.process.kill()
+
+        _, alive = psutil.wait_procs(left, timeout=30)
+    for each in alive:
+        each.kill()
+    assert len(left) == 3
+    assert not alive
+    with pytest.raises(requests.ConnectionError):
+        requests.get(f"{hub.url}/healthz", timeout=5)
+
+
+@pytest.mark.slow
 def test_several_processes_need_redis(transactional_db, code_host):
     hub = HubProcess(HUB_PROCESSES="2")
 

@@ -25,18 +25,22 @@ class Command(HubCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--with-parent", action="store_true", help="exit when the process that started it exits"
+            "--with-parent",
+            nargs="?",
+            type=int,
+            const=os.getppid(),
+            metavar="PROCESS",
+            help="exit when the process that started it exits; its id tells that it already has",
         )
 
-    def handle(self, *args: Any, with_parent: bool, **options: Any) -> None:
+    def handle(self, *args: Any, with_parent: int | None, **options: Any) -> None:
         backups.refuse_to_send()
         logs.write_behind()
         runner = Runner()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: runner.stopping.set())
         if with_parent:
-            parent = os.getppid()
-            threading.Thread(target=_end_with, args=(parent, runner), daemon=True).start()
+            threading.Thread(target=_end_with, args=(with_parent, runner), daemon=True).start()
         runner.run()
 
 

@@ -2,8 +2,10 @@
 
 import gc
 import logging
+import multiprocessing
 import os
 import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -11,6 +13,7 @@ import threading
 from argparse import ArgumentParser
 from contextlib import suppress
 from importlib import import_module
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 from django.conf import settings
@@ -145,8 +148,19 @@ def _preload() -> None:
 def _application_of_a_worker(target: str) -> Any:
     """What a worker serves: called in it, once it has its event loop, and before it listens."""
     listening.bound_from_the_start()
+    if parent := multiprocessing.parent_process():
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     module, _, name = target.partition(":")
     return getattr(import_module(module), name)
+
+
+def _end_with(parent: BaseProcess) -> None:
+    """End this worker once the process that started it has: it would hold the port, and `maintain` is gone.
+
+    That stops its workers itself, unless it was killed.
+    """
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _schedule_as_batch() -> None:
@@ -230,5 +244,6 @@ class MaintenanceKeeper:
 
 def _maintain() -> subprocess.Popen:
     """Start it. Without the checks, which this process has made: they load the views, which it does not need."""
-    command = [sys.executable, "manage.py", "maintain", "--with-parent", "--skip-checks"]
+    with_this = f"--with-parent={os.getpid()}"
+    command = [sys.executable, "manage.py", "maintain", with_this, "--skip-checks"]
     return subprocess.Popen(command, cwd=settings.BASE_DIR)  # noqa: S603  (our own words)
