@@ -61,7 +61,12 @@ def _whose(asked: dict[str, Any]) -> str:
 
 def refusal(error: ApiError, path: str) -> HttpAnswer:
     """An error response in JSON. The rest of the request is not read."""
-    headers = {"Content-Type": "application/json", "Connection": "close", **error.headers}
+    headers = {
+        "Content-Type": "application/json",
+        "Cache-Control": "no-store",
+        "Connection": "close",
+        **error.headers,
+    }
     if path.startswith("/v1/reports"):
         headers |= cors.HEADERS
     body = json.dumps(error_answers.body_at(path, error)).encode()

@@ -141,6 +141,7 @@ def test_a_body_that_does_not_come_is_given_up_without_a_thread(sent, monkeypatc
     assert (answer.status, answer.error) == (408, "request_timeout")
     assert answer.headers[b"connection"] == b"close"
     assert answer.headers[b"access-control-allow-origin"] == b"*"
+    assert answer.headers[b"cache-control"] == b"no-store"
     assert not application.asked
 
 
