@@ -17,6 +17,7 @@ log = logging.getLogger(__name__)
 UNKNOWN = "unknown"
 LONGEST = 100  # characters of an address, with port and zone
 REMEMBERED = 4096  # addresses
+TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")  # IPv4 callers where only IPv6 is: RFC 6052
 WIDER = 10  # times as much for an IPv6 /48, in which one customer may have 65,536 networks
 SHARE = Fraction(1, 10)  # of a limit that all share, for one network
 
@@ -151,6 +152,8 @@ def _ip(hop: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         ip = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
         return None
+    if ip in TRANSLATED:
+        return ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
     return getattr(ip, "ipv4_mapped", None) or ip
 
 
