@@ -107,6 +107,17 @@ def test_what_breaks_the_version_before_is_refused(operation, why):
     assert why in mistake
 
 
+def test_rows_are_filled_before_a_table_is_locked_until_the_end():
+    add = ADD("report", "new", models.TextField(null=True))
+    fill = migrations.RunPython(migrations.RunPython.noop)
+
+    [mistake] = found(add, fill)
+
+    assert "locked meanwhile" in mistake
+    assert not found(fill, add)
+    assert not found(add, fill, atomic=False)
+
+
 def test_an_index_that_is_added_while_serving_is_accepted():
     assert not found(AddIndexWhileServing("report", INDEX), atomic=False)
 
