@@ -171,6 +171,8 @@ def _installations_in_batches(
     unused: QuerySet[Installation], bookmark: Bookmark | None
 ) -> Iterator[int]:
     pks = list(unused.values_list("pk", flat=True))
+    if pks:
+        leaving.note_earlier_moves()
     for first in range(0, len(pks), BATCH):
         yield _delete_installations(unused.filter(pk__in=pks[first : first + BATCH]))
 
