@@ -183,6 +183,22 @@ def test_the_login_of_an_installation_goes_with_its_last_organization_once_its_p
     assert not Installation.objects.exists()
 
 
+@pytest.mark.parametrize(("repository", "is_kept"), [("Initech/docs", True), ("other/docs", False)])
+def test_an_installation_that_the_version_before_has_left_is_kept_for_an_issue_of_bad_news(
+    code_host, repository, is_kept
+):
+    """It has saved no time of the move."""
+    mine = build.integration(build.organization(), code_host)
+    Installation.objects.create(github_id=4711, account="initech")
+    at = {"repository": repository, "repository_id": 1, "issue_number": 1}
+    Alert.objects.create(integration=mine, cause="rights", since=LONG_AGO, **at)
+
+    pruning.prune()
+
+    assert Installation.objects.filter(github_id=4711).exists() == is_kept
+    assert bool(Integration.objects.get().moved_at) == is_kept
+
+
 def test_what_the_version_before_has_left_of_an_organization_is_deleted():
     """It knows of no former addresses, and there is no constraint for its sake."""
     mine, gone = build.organization(), build.organization("initech")
