@@ -7,19 +7,25 @@ from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.operations import AddIndex, SeparateDatabaseAndState
 from django.db.migrations.operations.base import Operation
+from django.db.models import Model
 
 
 class AddIndexWhileServing(AddIndexConcurrently):
     """Add an index to a large table; on PostgreSQL concurrently, so that reports are stored meanwhile.
 
-    Its migration has `atomic = False`, and no other operation. If it fails, drop the invalid index that
-    it leaves behind, and run it again.
+    Its migration has `atomic = False`, and no other operation. Where it was ended before it was recorded,
+    it is run again: an index that is there is kept, and one that PostgreSQL has left invalid is made anew.
     """
 
     def database_forwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, *states: Any
     ) -> None:
-        """Add it."""
+        """Add it, unless it is there."""
+        name = self.index.name
+        if schema_editor.connection.vendor == "postgresql" and _is_invalid(schema_editor, name):
+            _drop(schema_editor, name)
+        if _is_there(schema_editor, states[-1].apps.get_model(app_label, self.model_name), name):
+            return
         _kind(schema_editor).database_forwards(self, app_label, schema_editor, *states)
 
     def database_backwards(
@@ -51,10 +57,8 @@ class RemoveIndexesWhileServing(SeparateDatabaseAndState):
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, *states: Any
     ) -> None:
         """Remove those that are there."""
-        is_postgresql = schema_editor.connection.vendor == "postgresql"
-        how = "CONCURRENTLY IF EXISTS" if is_postgresql else "IF EXISTS"
         for name in self.indexes:
-            schema_editor.execute(f"DROP INDEX {how} {schema_editor.quote_name(name)}")
+            _drop(schema_editor, name)
 
     def database_backwards(self, *args: Any) -> None:
         """Nothing."""
@@ -62,6 +66,31 @@ class RemoveIndexesWhileServing(SeparateDatabaseAndState):
     def describe(self) -> str:
         """Which ones."""
         return f"Remove {', '.join(self.indexes)}"
+
+
+INVALID = """
+    SELECT 1 FROM pg_class JOIN pg_index ON pg_index.indexrelid = pg_class.oid
+    WHERE relname = %s AND pg_table_is_visible(pg_class.oid) AND NOT indisvalid
+"""
+
+
+def _is_invalid(schema_editor: BaseDatabaseSchemaEditor, name: str) -> bool:
+    """Whether PostgreSQL was ended while it made the index, which costs each write and helps nobody."""
+    with schema_editor.connection.cursor() as cursor:
+        cursor.execute(INVALID, [name])
+        return cursor.fetchone() is not None
+
+
+def _is_there(schema_editor: BaseDatabaseSchemaEditor, model: type[Model], name: str) -> bool:
+    connection = schema_editor.connection
+    with connection.cursor() as cursor:
+        return name in connection.introspection.get_constraints(cursor, model._meta.db_table)
+
+
+def _drop(schema_editor: BaseDatabaseSchemaEditor, name: str) -> None:
+    is_postgresql = schema_editor.connection.vendor == "postgresql"
+    how = "CONCURRENTLY IF EXISTS" if is_postgresql else "IF EXISTS"
+    schema_editor.execute(f"DROP INDEX {how} {schema_editor.quote_name(name)}")
 
 
 def _kind(schema_editor: BaseDatabaseSchemaEditor) -> type[AddIndex]:

@@ -24,6 +24,10 @@ UNCONFIGURED = ("check_setup", "setup_github")  # run with settings that are mis
 
 LASTING = ("serve", "maintain", "db_worker")
 
+MIGRATION_FAILED = (
+    "\nThe migration failed: {}. Remove the cause, and run it again; --traceback says more."
+)
+
 tolerant = False  # whether settings may be missing or wrong
 only_looks = False  # whether nothing may be made, not even a database
 READER_GONE = 128 + signal.SIGPIPE  # as shells say it
@@ -45,7 +49,7 @@ def run(argv: Sequence[str]) -> None:
     except ImproperlyConfigured as error:
         _end(str(error), argv, error)
     except (DatabaseError, InterfaceError) as error:
-        _end(_about(error), argv, error)
+        _end(_about(error, argv), argv, error)
     except KeyboardInterrupt:
         sys.exit(130)  # as shells say it
 
@@ -129,8 +133,11 @@ def _refuse(name: str, command: BaseCommand) -> None:
         raise ImproperlyConfigured(problem)
 
 
-def _about(error: Exception) -> str:
+def _about(error: Exception, argv: Sequence[str]) -> str:
     """Why a command failed at the database, in a sentence; raises the error if that is not known."""
+    if argv[1:2] == ["migrate"]:  # that migrations are missing is no reason
+        said = database_state.reason(error)
+        return database_state.why_unreachable() or MIGRATION_FAILED.format(said)
     if problem := database_state.why_unusable():
         return problem
     raise error

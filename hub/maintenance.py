@@ -79,6 +79,7 @@ JOBS = [
         timedelta(minutes=1),
         partial(reconciling.reconcile_due, bookmark=reconciling.Bookmark()),
     ),
+    Job("left repositories", timedelta(days=1), visibility.hide_left),
     Job("visibility", OFTEN, visibility.finish, longest=SHORT),
     Job("terms", timedelta(hours=1), partial(rebuilding.rebuild, bookmark=rebuilding.Bookmark())),
     Job(

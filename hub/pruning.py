@@ -22,6 +22,7 @@ from integrations.models import Alert, Attempt, Delivery, Installation, OneTimeS
 from integrations.models import one_time_state as states
 from integrations.models import webhook as webhooks
 from integrations.setup import leaving
+from orgs import renamed
 from orgs.models import Invitation, Notice, Terminal
 from reports.models import Report
 
@@ -170,6 +171,8 @@ def _installations_in_batches(
     unused: QuerySet[Installation], bookmark: Bookmark | None
 ) -> Iterator[int]:
     pks = list(unused.values_list("pk", flat=True))
+    if pks:
+        leaving.note_earlier_moves()
     for first in range(0, len(pks), BATCH):
         yield _delete_installations(unused.filter(pk__in=pks[first : first + BATCH]))
 
@@ -226,6 +229,7 @@ KINDS = [
     Prunable("tokens", lambda: _older(Token, "expires_at", EXPIRED_TOKENS_KEPT), _in_batches),
     Prunable("terminals", lambda: _older(Terminal, "ends_at", EXPIRED_TOKENS_KEPT), _in_batches),
     Prunable("operators' holds", operator_holds.over, _in_batches),
+    Prunable("former addresses", renamed.of_nobody, _in_batches),
     Prunable("installations", leaving.unused_installations, _installations_in_batches),
     Prunable("sessions", _ended_sessions, _in_batches),
     # Last, since strangers can send more than goes in the time that all kinds have together.

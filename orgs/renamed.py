@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db.models import OuterRef, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from core import clock
 from orgs import ownership, repository_pages
@@ -40,6 +40,12 @@ def leave(site: Site, repository_id: int) -> None:
 def forget(organization: Organization, host: str, path: str) -> None:
     """Forget that a repository was at this address, since another one of the organization is there."""
     FormerAddress.objects.filter(organization=organization, host=host, path=path).delete()
+
+
+def of_nobody() -> QuerySet[FormerAddress]:
+    """Those of organizations that the version before has deleted, which does not know of them."""
+    its = Organization.objects.filter(pk=OuterRef("organization_id"))
+    return FormerAddress.objects.filter(~Exists(its))
 
 
 def address_now(page: Received) -> str | None:

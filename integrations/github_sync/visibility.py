@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 from django.db import transaction
+from django.db.models import Max
 
 from core import batches
 from integrations.github_api import RepositoryFacts
@@ -75,6 +76,30 @@ def leave(repository_id: int | None, *, installation_id: int) -> None:
         Installation.objects.filter(integrations__repository_id=repository_id).ask_about_soon()
 
 
+def hide_left(go_on: Callable[[], bool] = lambda: True) -> None:
+    """Have `finish` hide what is shown in repositories that no integration has.
+
+    The version before has left them without `leave`: before the upgrade, beside this one, or after going back.
+    It looks at all deliveries, which is too much for more than one time a day.
+    """
+    chosen = Integration.objects.configured().values("repository_id")
+    shown = Delivery.objects.filter(issue_number__isnull=False, repository_private=False)
+    left = shown.exclude(repository_id__in=chosen).order_by("repository_id")
+    through = left.values_list("repository_id").annotate(
+        Max("integration__installation__github_id")
+    )
+    found = {each: installation for each, installation in through if each}
+    _save(
+        [
+            Visibility(repository_id=each, is_private=True, installation_id=installation)
+            for each, installation in found.items()
+        ]
+    )
+    for some in batches.of([*found]):
+        again = Installation.objects.filter(integrations__repository_id__in=some)
+        again.ask_about_soon()  # one may be chosen again just now, as in `leave`
+
+
 @transaction.atomic
 def _apply(repository_ids: Collection[int], *, is_private: bool, installation_id: int) -> None:
     now = [
@@ -86,14 +111,19 @@ def _apply(repository_ids: Collection[int], *, is_private: bool, installation_id
     left = _left(now)
     sum(_shown(now, some) for some in batches.of(left[: batches.AT_ONCE]))
     if len(left) > batches.AT_ONCE:
-        Visibility.objects.bulk_create(
-            now,
-            update_conflicts=True,
-            unique_fields=["repository_id"],
-            update_fields=["is_private", "installation_id"],
-        )
+        _save(now)
     else:
         before.delete()
+
+
+def _save(now: Sequence[Visibility]) -> None:
+    Visibility.objects.bulk_create(
+        now,
+        batch_size=500,
+        update_conflicts=True,
+        unique_fields=["repository_id"],
+        update_fields=["is_private", "installation_id"],
+    )
 
 
 def finish(go_on: Callable[[], bool] = lambda: True) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from core import batches, clock
 from integrations.delivery import pacing
@@ -64,3 +64,26 @@ def unused_installations() -> QuerySet[Installation]:
     limited = Q(limited_until__gt=clock.now()) | Q(left_alone_until__gt=clock.now())
     unused = Installation.objects.filter(~Exists(has), ~Exists(tried)).exclude(limited)
     return unused.filter(Q(suspended_at__isnull=False) | ~Exists(moved))
+
+
+def note_earlier_moves() -> None:
+    """Note which integrations have moved under a version that did not: their issues are in an account that was left.
+
+    It looks at all deliveries, so it is only asked where an installation is about to be deleted.
+    """
+    unused = Installation.objects.filter(integrations=None, suspended_at=None)
+    left = {each.lower() for each in unused.values_list("account", flat=True)}
+    pks = {
+        pk
+        for model in (Delivery, Alert)
+        for pk, repository in _places(model.objects.filter(integration__moved_at=None))
+        if repository.partition("/")[0].lower() in left
+    }
+    came = Installation.objects.filter(integrations=OuterRef("pk")).values("created_at")
+    Integration.objects.filter(pk__in=pks, moved_at=None).update(moved_at=Subquery(came))
+
+
+def _places(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """The integration and the repository of each issue."""
+    sent = rows.filter(issue_number__isnull=False).order_by()
+    return sent.values_list("integration", "repository").distinct()

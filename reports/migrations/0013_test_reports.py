@@ -4,12 +4,14 @@ from django.db.models.functions import Concat
 
 
 def mark_test_reports(apps, schema_editor):
-    """They were told by the name of their agent before; their text is that of the Hub."""
+    """They were told by the name of their agent before, which strangers can send, too; their text is the Hub's."""
     tests = apps.get_model("reports", "Report").objects.filter(
-        agent_name="Docs Feedback Hub", summary="Test report: this is how reports arrive"
+        agent_name="Docs Feedback Hub",
+        summary="Test report: this is how reports arrive",
+        details="A maintainer sent this from the Hub to try it. There is nothing to fix.",
+        dedup_key__startswith="key:",  # each had one of its own; a stranger's of this name keeps its key
     )
-    unmarked = tests.exclude(dedup_key=None).exclude(dedup_key__startswith="test:")
-    unmarked.update(dedup_key=Concat(Value("test:"), "id"))
+    tests.update(dedup_key=Concat(Value("test:"), "id"))
 
 
 class Migration(migrations.Migration):

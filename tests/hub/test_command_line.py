@@ -12,7 +12,7 @@ from runpy import run_path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command, get_commands, load_command_class
-from django.db import ProgrammingError, connections
+from django.db import OperationalError, ProgrammingError, connections
 
 from core.command import DJANGOS, Group, HubCommand
 from hub import command_line
@@ -311,6 +311,21 @@ def test_a_command_that_looks_makes_no_database(environment, monkeypatch, tmp_pa
     monkeypatch.setattr(command_line, "only_looks", False)
     assert read_settings()["MISSING"] == []
     assert path.exists()
+
+
+@pytest.mark.sqlite
+@pytest.mark.django_db
+def test_a_migration_that_fails_says_why(monkeypatch, tmp_path):
+    """And not that the database is to be migrated, which is what it does."""
+
+    def fail(self):
+        raise OperationalError("canceling statement due to lock timeout\nCONTEXT: a tuple")
+
+    monkeypatch.setattr(CommandLine, "execute", fail)
+    monkeypatch.setitem(connections["default"].settings_dict, "NAME", tmp_path / "empty.sqlite3")
+
+    with pytest.raises(SystemExit, match="The migration failed: canceling statement due to lock"):
+        command_line.run(["manage.py", "migrate"])
 
 
 @pytest.mark.django_db

@@ -24,7 +24,7 @@ from integrations.models import (
     Webhook,
 )
 from integrations.setup.leaving import unused_installations
-from orgs.models import Invitation, Membership, Notice
+from orgs.models import FormerAddress, Invitation, Membership, Notice, Organization
 from orgs.people import leaving
 from reports.models import Account, Report
 from tests import build
@@ -181,6 +181,37 @@ def test_the_login_of_an_installation_goes_with_its_last_organization_once_its_p
 
     assert (in_use, counted, over) == (0, 0, 1)
     assert not Installation.objects.exists()
+
+
+@pytest.mark.parametrize(("repository", "is_kept"), [("Initech/docs", True), ("other/docs", False)])
+def test_an_installation_that_the_version_before_has_left_is_kept_for_an_issue_of_bad_news(
+    code_host, repository, is_kept
+):
+    """It has saved no time of the move."""
+    mine = build.integration(build.organization(), code_host)
+    Installation.objects.create(github_id=4711, account="initech")
+    at = {"repository": repository, "repository_id": 1, "issue_number": 1}
+    Alert.objects.create(integration=mine, cause="rights", since=LONG_AGO, **at)
+
+    pruning.prune()
+
+    assert Installation.objects.filter(github_id=4711).exists() == is_kept
+    assert bool(Integration.objects.get().moved_at) == is_kept
+
+
+def test_what_the_version_before_has_left_of_an_organization_is_deleted():
+    """It knows of no former addresses, and there is no constraint for its sake."""
+    mine, gone = build.organization(), build.organization("initech")
+    for each in (mine, gone):
+        FormerAddress.objects.create(
+            organization=each, host="github.com", path="/a/b/", repository_id=1, left_at=LONG_AGO
+        )
+    Organization.objects.filter(pk=gone.pk)._raw_delete(connection.alias)
+
+    deleted = pruning.prune()["former addresses"]
+
+    assert deleted == 1
+    assert FormerAddress.objects.get().organization == mine
 
 
 SOON = timezone.now() + timedelta(hours=1)

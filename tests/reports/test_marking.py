@@ -12,6 +12,7 @@ MARK = import_module("reports.migrations.0013_test_reports").mark_test_reports
 TEST = {
     "agent_name": "Docs Feedback Hub",
     "summary": "Test report: this is how reports arrive",
+    "details": "A maintainer sent this from the Hub to try it. There is nothing to fix.",
 }
 
 
@@ -24,8 +25,10 @@ def report(**columns) -> Report:
 def test_what_was_told_by_its_agent_is_told_by_its_key():
     old = report(dedup_key="key:x", **TEST)
     others = [
-        report(dedup_key="auto:1", **{**TEST, "summary": "Something else"}),
-        report(dedup_key="auto:2", **{**TEST, "agent_name": "claude-code"}),
+        report(dedup_key="key:1", **{**TEST, "summary": "Something else"}),
+        report(dedup_key="key:2", **{**TEST, "agent_name": "claude-code"}),
+        report(dedup_key="key:3", **{**TEST, "details": "A stranger's"}),
+        report(dedup_key="auto:4", **TEST),
         report(dedup_key=None, **TEST),
         report(dedup_key="test:y", **TEST),
     ]

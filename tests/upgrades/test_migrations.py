@@ -1,12 +1,16 @@
 """What migrations since the latest release may do: the version before runs beside them."""
 
+from collections.abc import Iterator
+
+import psycopg
 import pytest
-from django.db import connection, migrations, models
+from django.db import OperationalError, connection, migrations, models
 from django.db.backends.utils import CursorWrapper
 from django.db.migrations.state import ModelState, ProjectState
 from django.db.models.functions import Now
 
 from core.migrating import AddIndexWhileServing, RemoveIndexesWhileServing
+from tests.hub_process import database_url
 from tests.upgrades import upgrading
 
 ADD, ALTER = migrations.AddField, migrations.AlterField
@@ -103,6 +107,17 @@ def test_what_breaks_the_version_before_is_refused(operation, why):
     assert why in mistake
 
 
+def test_rows_are_filled_before_a_table_is_locked_until_the_end():
+    add = ADD("report", "new", models.TextField(null=True))
+    fill = migrations.RunPython(migrations.RunPython.noop)
+
+    [mistake] = found(add, fill)
+
+    assert "locked meanwhile" in mistake
+    assert not found(fill, add)
+    assert not found(add, fill, atomic=False)
+
+
 def test_an_index_that_is_added_while_serving_is_accepted():
     assert not found(AddIndexWhileServing("report", INDEX), atomic=False)
 
@@ -121,28 +136,73 @@ def test_what_a_version_says_that_it_contracts_is_accepted(monkeypatch):
     assert not found(migrations.RemoveField("report", "text"))
 
 
-@pytest.mark.django_db(transaction=True)
-def test_an_index_is_added_and_removed_while_others_write():
+ADDED = "lease_by_holder_for_a_test"
+ADDING = AddIndexWhileServing("lease", models.Index(fields=["holder"], name=ADDED))
+
+
+@pytest.fixture
+def states() -> Iterator[tuple[ProjectState, ProjectState]]:
+    """What is known before the index and with it; it is removed at the end."""
     before, after = ProjectState(), ProjectState()
-    operation = AddIndexWhileServing(
-        "lease", models.Index(fields=["holder"], name="lease_by_holder_for_a_test")
-    )
     for state in (before, after):
         fields = [
             ("name", models.CharField(max_length=100, primary_key=True)),
             ("holder", models.CharField(max_length=255)),
         ]
         state.add_model(ModelState("hub", "Lease", fields))
-    operation.state_forwards("hub", after)
+    ADDING.state_forwards("hub", after)
+    yield before, after
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP INDEX IF EXISTS {ADDED}")
 
+
+def add(states: tuple[ProjectState, ProjectState]) -> None:
     with connection.schema_editor(atomic=False) as editor:
-        operation.database_forwards("hub", editor, before, after)
+        ADDING.database_forwards("hub", editor, *states)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_index_is_added_and_removed_while_others_write(states):
+    add(states)
     added = indexes("hub_lease")
     with connection.schema_editor(atomic=False) as editor:
-        operation.database_backwards("hub", editor, after, before)
+        ADDING.database_backwards("hub", editor, *reversed(states))
 
-    assert "lease_by_holder_for_a_test" in added
-    assert "lease_by_holder_for_a_test" not in indexes("hub_lease")
+    assert ADDED in added
+    assert ADDED not in indexes("hub_lease")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_index_is_kept_where_migrate_was_killed_before_it_was_recorded(states):
+    add(states)
+
+    add(states)
+
+    assert ADDED in indexes("hub_lease")
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_an_index_that_was_left_invalid_is_made_anew(states):
+    """As where somebody reads for longer than a migration waits, such as a backup."""
+    with psycopg.connect(database_url()) as reader, connection.cursor() as cursor:
+        reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        reader.execute("SELECT 1 FROM hub_lease")
+        cursor.execute("SET lock_timeout = '10ms'")
+        with pytest.raises(OperationalError, match="lock timeout"):
+            add(states)
+        cursor.execute("RESET lock_timeout")
+        left = is_valid()
+
+    add(states)
+
+    assert (left, is_valid()) == (False, True)
+
+
+def is_valid() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = %s::regclass", [ADDED])
+        return cursor.fetchone()[0]
 
 
 @pytest.mark.django_db(transaction=True)

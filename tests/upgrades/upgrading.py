@@ -54,12 +54,16 @@ def mistakes(migration: Migration, state: ProjectState) -> Iterator[str]:
     """What in a migration would break the version before it, or stop the Hub for long."""
     if f"{migration.app_label}.{migration.name}" in CONTRACTS:
         return
-    made = set()
+    made, locked = set(), False
     for operation in migration.operations:
+        if locked and isinstance(operation, operations.RunPython):
+            yield f"{migration}: {operation.describe()}: a table is locked meanwhile: run it before"
         if isinstance(operation, operations.CreateModel):
             made.add(operation.name_lower)
         if _table(operation) not in made and (mistake := _mistake(migration, operation, state)):
             yield f"{migration}: {operation.describe()}: {mistake}"
+        adds = isinstance(operation, operations.AddField) and _table(operation) not in made
+        locked = locked or (migration.atomic and adds)
         state = state.clone()
         operation.state_forwards(migration.app_label, state)
 

@@ -1,13 +1,11 @@
 """A repository that GitHub cannot be asked about: it may be private by now, and nobody tells the Hub."""
 
-from importlib import import_module
-
 import pytest
-from django.apps import apps
 from django.test import Client
 from django.utils import timezone
 
 from core import batches
+from hub.maintenance import JOBS
 from integrations.github_api import RepositoryFacts
 from integrations.github_sync import reconciling, visibility
 from integrations.models import Delivery, Installation, Integration, Visibility
@@ -24,7 +22,6 @@ from tests.waiting import free_while_it_waits
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PAGE = "https://docs.acme.com/install"
-HIDE_WHAT_WAS_LEFT = import_module("integrations.migrations.0028_out_of_sight").hide_what_was_left
 
 
 @pytest.fixture(autouse=True)
@@ -190,17 +187,42 @@ def test_what_was_out_of_sight_before_the_upgrade_is_hidden_by_the_next_round(co
     assert shown() == NOTHING
 
 
-@pytest.mark.parametrize("is_left", [True, False])
-def test_what_was_left_before_the_upgrade_is_hidden_by_it(code_host, is_left):
-    if is_left:
-        Integration.objects.update(repository_id=4711, repo_name="manual")
+CHOSEN = {"repository_id": 4711, "repo_name": "manual"}
+NONE = {"repository_id": None, "repo_owner": "", "repo_name": ""}
+
+
+@pytest.mark.parametrize("now", [CHOSEN, NONE, {}], ids=["another", "none", "the same"])
+def test_what_the_version_before_has_left_is_hidden(code_host, now):
+    """Before the upgrade, beside the new version, or after going back to it."""
     before = shown()
+    if now:
+        Integration.objects.update(**now)
 
-    HIDE_WHAT_WAS_LEFT(apps, None)
-    visibility.finish()
+    maintain("left repositories", "visibility")
 
-    assert shown() == (NOTHING if is_left else before)
+    assert shown() == (NOTHING if now else before)
     assert not Visibility.objects.exists()
+
+
+def maintain(*names: str) -> None:
+    """Do the jobs of these names, in the order of `maintain`."""
+    for job in JOBS:
+        if job.name in names:
+            job.run(lambda: True)
+
+
+def test_one_that_is_chosen_again_at_that_moment_is_asked_about(code_host, monkeypatch):
+    before, mine, save = shown(), integration(), visibility._save
+    Installation.objects.update(asked_about_at=timezone.now())
+    Integration.objects.update(**NONE)
+    monkeypatch.setattr(visibility, "_save", lambda now: (mine.save(), save(now)))
+
+    maintain("left repositories", "visibility")
+    hidden = shown()
+    reconciling.reconcile_due()
+
+    assert hidden == NOTHING
+    assert shown() == before
 
 
 def test_what_is_chosen_again_is_shown_again(code_host):
