@@ -31,6 +31,15 @@ def test_a_task_waits_in_the_queue_as_the_library_has_it_there(task):
     assert DBTaskResult.objects.ready().count() == 2
 
 
+def test_what_a_person_has_asked_for_waits_behind_no_flood():
+    queue = Queue("default", {})
+    for number in range(3):
+        queue.enqueue(forward_report, (f"0{number}",), {})
+    queue.enqueue(forward_report_now, ("01J",), {})
+
+    assert DBTaskResult.objects.ready().get_locked().task_result.args == ["01J"]
+
+
 def test_the_next_worker_takes_what_was_put_there():
     Queue("default", {}).enqueue(forward_report, ("01J",), {})
 
