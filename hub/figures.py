@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 from django.db.models import Case, F, Value, When
 from django.utils import timezone
@@ -79,8 +80,9 @@ def _of_the_database() -> Iterator[Figure]:
     )
     yield from _limits()
     yield from _maintenance()
-    ready = counting.up_to_most(DBTaskResult.objects.ready())
-    yield _one("hub_queue_tasks", ready)
+    ready = DBTaskResult.objects.ready()
+    has_workers = settings.HUB_FORWARDING == "queue"  # else what is left waits for nobody
+    yield _one("hub_queue_tasks", counting.up_to_most(ready) if has_workers else 0)
 
 
 def _deliveries(waits: list[Wait]) -> Figure:

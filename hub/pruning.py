@@ -13,6 +13,7 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
 from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce
 from django_tasks_db.models import DBTaskResult
 
 from core import clock
@@ -80,9 +81,10 @@ def prune_sessions(go_on: GoOn = lambda: True) -> int:
 
 
 def prune_queue(go_on: GoOn = lambda: True) -> int:
-    """Delete tasks that finished `TASKS_KEPT` ago; returns how many. Their results are in other rows.
+    """Delete tasks that were finished `TASKS_KEPT` ago, or begun or queued then and never finished; returns how many.
 
-    It starts at a random task, so that each has its turn even if no pass over all is finished in time.
+    Their results are in other rows, and what no worker has finished, `maintain` has. It starts at a random
+    task, so that each has its turn even if no pass over all is finished in time.
     """
     start = uuid.uuid4()
     tasks = DBTaskResult.objects.order_by("pk")
@@ -189,13 +191,15 @@ def _old_tasks_in_batches(tasks: QuerySet[DBTaskResult]) -> Iterator[int]:
 
     There is no index on the time: reading on from the last id bounds what one query reads.
     """
-    old = ExpressionWrapper(Q(finished_at__lt=_past(TASKS_KEPT)), output_field=BooleanField())
+    is_old = Q(latest__lt=_past(TASKS_KEPT))
+    old = ExpressionWrapper(is_old, output_field=BooleanField())
+    tasks = tasks.alias(latest=Coalesce("finished_at", "started_at", "enqueued_at"))
     looked_at = tasks.annotate(old=old).values_list("pk", "old")
     some = list(looked_at[:LOOKED_AT])
     while some:
-        pks = [pk for pk, is_old in some if is_old]
-        for first in range(0, len(pks), BATCH):
-            yield tasks.filter(pk__in=pks[first : first + BATCH]).delete()[0]
+        pks = [pk for pk, may_go in some if may_go]
+        for first in range(0, len(pks), BATCH):  # without those that a worker has just taken
+            yield tasks.filter(is_old, pk__in=pks[first : first + BATCH]).delete()[0]
         if not pks:
             yield 0
         some = list(looked_at.filter(pk__gt=some[-1][0])[:LOOKED_AT])

@@ -4,6 +4,8 @@ from django_tasks import task
 
 from integrations.delivery import forwarding
 
+ASKED_FOR = 10  # above all that has just arrived, which is 0
+
 
 @task()
 def forward_report(report_id: str) -> None:
@@ -11,7 +13,7 @@ def forward_report(report_id: str) -> None:
     forwarding.forward_new(report_id)
 
 
-@task()
+@task(priority=ASKED_FOR)
 def forward_report_now(report_id: str) -> None:
     """Deliver a report at once, because a person asked for it."""
     forwarding.forward(report_id)

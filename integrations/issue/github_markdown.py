@@ -1,17 +1,27 @@
 """What GitHub's own Markdown parser (cmark-gfm) makes of a text. Only this module uses the parser."""
 
+import ctypes
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
 
-import cmarkgfm
+from cmarkgfm import _cmark, cmark
 from cmarkgfm.cmark import Options
 
 EXTENSIONS = ["table", "strikethrough", "autolink", "tagfilter", "tasklist"]
 UNSEEN = "\u2060"  # a word joiner, which no cleaned text has
 _CODE = re.compile(r"<pre><code[^>]*>(.*?)\n</code></pre>", re.DOTALL)
 _RUN = re.compile(r"`+|~+")
+
+# What cmarkgfm has compiled in and gives no name to in Python: its own functions free nothing that they return
+# (https://github.com/theacodes/cmarkgfm/issues/53).
+_LIBRARY = ctypes.CDLL(_cmark.__file__)
+_LIBRARY.cmark_get_default_mem_allocator.restype = ctypes.c_void_p
+_MEMORY = _cmark.ffi.cast("cmark_mem *", _LIBRARY.cmark_get_default_mem_allocator())
+_free_tree = _cmark.ffi.cast(
+    "void (*)(cmark_node *)", ctypes.cast(_LIBRARY.cmark_node_free, ctypes.c_void_p).value
+)
 
 
 def html(text: str, *, breaks: bool = False) -> str:
@@ -22,12 +32,29 @@ def html(text: str, *, breaks: bool = False) -> str:
     options = Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_FOOTNOTES
     if breaks:
         options |= Options.CMARK_OPT_HARDBREAKS
+    # Of `[^` without a note cmark-gfm cuts characters in two.
+    return _rendered(text, options).decode(errors="replace")
+
+
+def _rendered(text: str, options: int) -> bytes:
+    """What `cmarkgfm.markdown_to_html_with_extensions` returns, and nothing of it is left in memory."""
+    cmark.core_extensions_ensure_registered()
+    parser = cmark.parser_new(options=options)
     try:
-        return cmarkgfm.markdown_to_html_with_extensions(
-            text, options=options, extensions=EXTENSIONS
+        for name in EXTENSIONS:
+            cmark.parser_attach_syntax_extension(parser, cmark.find_syntax_extension(name))
+        cmark.parser_feed(parser, text)
+        root = cmark.parser_finish(parser)
+        shown = _cmark.lib.cmark_render_html(
+            root, options, cmark.parser_get_syntax_extensions(parser)
         )
-    except UnicodeDecodeError as error:  # of `[^` without a note it cuts characters in two
-        return error.object.decode(errors="replace")
+        _free_tree(root)
+        try:
+            return bytes(_cmark.ffi.string(shown))
+        finally:
+            _MEMORY.free(shown)
+    finally:
+        cmark.parser_free(parser)
 
 
 def shows_code(body: str, blocks: Iterable[str]) -> bool:

@@ -361,7 +361,7 @@ def test_retention():
         "ids of webhooks": span(webhook.KEPT),
         "links of installations": span(one_time_state.KEPT),
         "expired tokens, and sign-ins of terminals": span(pruning.EXPIRED_TOKENS_KEPT),
-        "finished tasks of the queue": span(pruning.TASKS_KEPT),
+        "tasks of the queue, since they were finished, begun or queued": span(pruning.TASKS_KEPT),
     }
 
 

@@ -428,25 +428,51 @@ def test_what_is_kept_is_looked_at_a_part_at_a_time(code_host, monkeypatch):
     assert prune(lambda: True)["reports"] == 1  # from the first on
 
 
-def task(finished_at, number: int = 1) -> None:
+def task(number: int, status: str = "SUCCESSFUL", **ago: int) -> None:
+    """So many, of which that became so many days ago, such as `finished_at`."""
+    times = {name: timezone.now() - timedelta(days=days) for name, days in ago.items()}
     for _ in range(number):
-        DBTaskResult.objects.create(
+        one = DBTaskResult.objects.create(
             args_kwargs={},
             task_path="x",
             backend_name="default",
             run_after=LONG_AGO,
-            finished_at=finished_at,
-            status="SUCCESSFUL" if finished_at else "READY",
+            status=status,
         )
+        DBTaskResult.objects.filter(pk=one.pk).update(**times)
 
 
-def test_finished_tasks_go_after_two_weeks_in_small_transactions(monkeypatch):
+def test_a_task_goes_also_if_its_worker_was_killed_or_none_came():
+    task(1, "READY", enqueued_at=15)
+    task(2, "READY", enqueued_at=13)
+    task(1, "RUNNING", enqueued_at=15, started_at=15)
+    task(3, "RUNNING", enqueued_at=15, started_at=0)
+
+    pruning.prune_queue()
+
+    assert DBTaskResult.objects.filter(status="READY").count() == 2
+    assert DBTaskResult.objects.filter(status="RUNNING").count() == 3
+
+
+def test_a_task_stays_that_a_worker_takes_at_that_moment(monkeypatch):
+    monkeypatch.setattr(pruning, "BATCH", 1)
+    task(6, "READY", enqueued_at=15)
+
+    def go_on() -> bool:
+        if DBTaskResult.objects.filter(status="READY").count() == 5:
+            for each in DBTaskResult.objects.all():
+                each.claim("worker")
+        return True
+
+    assert pruning.prune_queue(go_on) == 1
+    assert DBTaskResult.objects.filter(status="RUNNING").count() == 5
+
+
+def test_tasks_go_after_two_weeks_in_small_transactions(monkeypatch):
     monkeypatch.setattr(pruning, "LOOKED_AT", 4)
     monkeypatch.setattr(pruning, "BATCH", 3)
-    now = timezone.now()
-    task(now - timedelta(days=15), 20)
-    task(now - timedelta(days=13), 5)
-    task(None, 2)
+    task(20, finished_at=15, enqueued_at=15)
+    task(7, finished_at=13, enqueued_at=15)
     before = []
 
     def go_on() -> bool:
@@ -479,7 +505,7 @@ def test_sessions_go_soon_after_they_have_ended(monkeypatch):
 
 def test_no_more_tasks_are_read_at_once_than_fit(monkeypatch):
     monkeypatch.setattr(pruning, "LOOKED_AT", 4)
-    task(timezone.now(), 10)
+    task(10, finished_at=0)
 
     plans = plans_of(pruning.prune_queue)
 

@@ -16,6 +16,8 @@ from core.watching import metrics, process_files
 from hub import figures, scrape
 from hub.maintenance import JOBS, LEASE, RUNNER
 from hub.models import Lease
+from integrations.delivery.queue import Queue
+from integrations.delivery.task import forward_report
 from integrations.models import Attempt, Delivery, Installation, Integration
 from reports.models import Report
 from tests import build
@@ -241,7 +243,20 @@ def test_deliveries_by_state_and_cause_however_many_there_are(scraped, code_host
 
 
 @pytest.mark.django_db
-def test_each_figure_is_one_query_of_an_index(code_host, monkeypatch):
+def test_what_is_left_in_the_queue_waits_for_a_worker_only_if_there_are_workers(scraped, settings):
+    Queue("default", {}).enqueue(forward_report, ("01J",), {})
+
+    found = {}
+    for forwarding in ("queue", "inline"):
+        settings.HUB_FORWARDING = forwarding
+        found[forwarding] = scraped()["hub_queue_tasks"]
+
+    assert found == {"queue": 1, "inline": 0}
+
+
+@pytest.mark.django_db
+def test_each_figure_is_one_query_of_an_index(code_host, settings):
+    settings.HUB_FORWARDING = "queue"
     with_deliveries(code_host, "acme", 3, status="held", held_for="pause")
     plans = plans_of(lambda: list(figures.now()))
 

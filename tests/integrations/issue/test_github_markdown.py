@@ -1,0 +1,41 @@
+"""GitHub's parser, as the Hub calls it."""
+
+import cmarkgfm
+import psutil
+from cmarkgfm.cmark import Options
+from hypothesis import example, given
+
+from integrations.issue import github_markdown
+from tests.integrations.issue import hostile
+
+TEXT = "- *One* [of](https://docs.acme.com) `many` ~~short~~ lines, with all sorts of it\n" * 100
+TIMES = 300
+MOST = 10  # MiB; of so many texts the library's own function leaves 90
+
+
+def resident() -> float:
+    """MiB of this process."""
+    return float(psutil.Process().memory_info().rss / 1024**2)
+
+
+def test_nothing_of_what_was_shown_is_left_in_memory():
+    for _ in range(TIMES // 10):  # the memory that is used again
+        github_markdown.html(TEXT)
+    before = resident()
+
+    for _ in range(TIMES):
+        github_markdown.html(TEXT)
+
+    assert resident() - before < MOST
+
+
+@given(hostile.text)
+@example("One[^1] and [^none]\n\n[^1]: A note\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- [ ] ~~done~~")
+def test_a_text_is_shown_as_by_the_library(text):
+    text = text.encode("ascii", errors="ignore").decode()  # it cuts other characters in two
+    options = Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_FOOTNOTES
+    extensions = github_markdown.EXTENSIONS
+
+    shown = cmarkgfm.markdown_to_html_with_extensions(text, options=options, extensions=extensions)
+
+    assert github_markdown.html(text) == shown
