@@ -9,10 +9,9 @@ from typing import Any
 from django.core.cache.backends.base import BaseCache
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 from django.core.signing import BadSignature, Signer
-from limits.storage import storage_from_string
 
+from core import redis_client
 from core.rates import asking_redis
-from core.shared_windows import REDIS_TIMEOUT
 
 
 class Client(RedisCacheClient):
@@ -76,6 +75,4 @@ def _signer(key: str) -> Signer:
 
 @cache
 def _client(url: str) -> Any:
-    patience = {"socket_timeout": REDIS_TIMEOUT, "socket_connect_timeout": REDIS_TIMEOUT}
-    storage: Any = storage_from_string(url, **patience)
-    return storage.storage
+    return redis_client.client(url)

@@ -1,7 +1,4 @@
-"""Sliding-window counters in Redis, which all processes share.
-
-`limits` makes the client; it and `redis` are loaded only where there is a Redis.
-"""
+"""Sliding-window counters in Redis, which all processes share."""
 
 import os
 import socket
@@ -12,11 +9,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from limits.storage import storage_from_string
-
+from core import redis_client
 from core.windows import Window
-
-REDIS_TIMEOUT = 0.5  # seconds
 
 # `Windows.wait`, counted for all processes: KEYS are lists of the times of hits, in milliseconds, the
 # oldest first; the one argument has an amount and a duration for each. Returns the milliseconds to wait
@@ -91,9 +85,7 @@ class SharedWindows:
     """
 
     def __init__(self, url: str) -> None:
-        patience = {"socket_timeout": REDIS_TIMEOUT, "socket_connect_timeout": REDIS_TIMEOUT}
-        storage: Any = storage_from_string(url, **patience)
-        self.client: Any = storage.storage
+        self.client: Any = redis_client.client(url)
         self._redis = import_module("redis")
         self._scripts = {each: self.client.register_script(each) for each in (COUNT, ADD)}
         self._own = threading.local()
@@ -176,14 +168,14 @@ def _waiting_in_the_kernel(kind: Any) -> Any:
 
     With Python's own, each call for a socket is two, and with each another thread goes on. Then this one waits.
     """
-    if kind.__name__ != "Connection" or sys.platform != "linux":  # not encrypted
+    if kind is not redis_client.plain() or sys.platform != "linux":  # not encrypted
         return kind
 
     class Waiting(kind):
         def _connect(self) -> socket.socket:
             found = super()._connect()
             found.settimeout(None)
-            timeout = struct.pack("ll", *divmod(int(REDIS_TIMEOUT * 1e6), 1_000_000))  # a timeval
+            timeout = struct.pack("ll", *divmod(int(redis_client.TIMEOUT * 1e6), 1_000_000))  # a timeval
             for which in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
                 found.setsockopt(socket.SOL_SOCKET, which, timeout)
             return found
@@ -193,6 +185,7 @@ def _waiting_in_the_kernel(kind: Any) -> Any:
 
 def _sent(connection: Any, words: tuple[bytes, ...]) -> Any:
     """The answer to a command. After an error of the network it is closed, or the next one would be another's."""
+    connection.connect()  # if it is not; one of a sentinel asks it for the address only here
     parts = [b"$%d\r\n%b\r\n" % (len(word), word) for word in words]
     connection.send_packed_command([b"*%d\r\n" % len(words) + b"".join(parts)])  # RESP: an array
     return connection.read_response()

@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -18,12 +19,12 @@ class RedisServer:
     """Starts `redis-server`, and again on the same port after `stop`."""
 
     def __init__(self, folder: str) -> None:
-        self._folder, self._port = folder, free_port()
-        self.url = f"redis://127.0.0.1:{self._port}/0"
+        self._folder, self.port = folder, free_port()
+        self.url = f"redis://127.0.0.1:{self.port}/0"
 
     def start(self) -> None:
         self._process = subprocess.Popen(
-            ["redis-server", "--port", str(self._port), "--bind", "127.0.0.1", "--save", ""],
+            self._command(),
             cwd=self._folder,
             stdout=subprocess.DEVNULL,
         )
@@ -32,6 +33,9 @@ class RedisServer:
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError("redis-server did not start.")
             time.sleep(0.02)
+
+    def _command(self) -> list[str]:
+        return ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
 
     def stop(self) -> None:
         self._process.terminate()
@@ -53,22 +57,36 @@ class RedisServer:
 
     def keys(self) -> int:
         """How many keys it holds."""
-        with socket.create_connection(("127.0.0.1", self._port), timeout=10) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
             connection.sendall(b"DBSIZE\r\n")
             return int(connection.recv(64).strip().removeprefix(b":"))
 
     def _answers(self) -> bool:
         try:
-            socket.create_connection(("127.0.0.1", self._port), timeout=1).close()
+            socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
         except OSError:
             return False
         return True
 
 
+class Sentinel(RedisServer):
+    """Says where the Redis at `master` is, which it calls `hub`."""
+
+    def __init__(self, folder: str, master: int) -> None:
+        super().__init__(folder)
+        self.url = f"redis+sentinel://127.0.0.1:{self.port}/hub"
+        said = f"port {self.port}\nbind 127.0.0.1\nsentinel monitor hub 127.0.0.1 {master} 1\n"
+        self._file = Path(folder, "sentinel.conf")
+        self._file.write_text(said)
+
+    def _command(self) -> list[str]:
+        return ["redis-server", str(self._file), "--sentinel"]
+
+
 @contextmanager
-def serving() -> Iterator[RedisServer]:
+def serving(kind: type[RedisServer] = RedisServer, **options: int) -> Iterator[RedisServer]:
     with tempfile.TemporaryDirectory(prefix="hub-redis-") as folder:
-        server = RedisServer(folder)
+        server = kind(folder, **options)
         server.start()
         try:
             yield server

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
-from limits.storage import storage_from_string
 
+from core import redis_client
 from hub.setup.findings import Finding, note, ok, problem, warning
 
 TIMEOUT = 3  # seconds for a connection, and for each answer
@@ -24,9 +24,7 @@ def redis() -> Iterator[Finding]:
     from redis import RedisError  # not loaded by a Hub without it
 
     try:
-        patience: dict[str, Any] = {"socket_timeout": TIMEOUT, "socket_connect_timeout": TIMEOUT}
-        storage: Any = storage_from_string(settings.REDIS_URL, **patience)
-        with storage.storage as client:
+        with redis_client.client(settings.REDIS_URL, TIMEOUT) as client:
             client.ping()
             facts = _facts(client)
     except (RedisError, OSError, ValueError) as error:
