@@ -76,7 +76,7 @@ class _Lookups:
         self._lock = Lock()
         self._begun: dict[tuple[int, str, int], tuple[float, Future[list[str]]]] = {}
 
-    def addresses(self, host: str, port: int, timeout: float) -> list[str]:
+    def addresses(self, host: str, port: int, timeout: float | None) -> list[str]:
         """Raises `TimeoutError`, or what the resolver raises."""
         return self._lookup(host, port).result(timeout)
 

@@ -76,6 +76,8 @@ end
 return table.concat(waits, ' ')
 """
 AT_ONCE = 500  # windows in one call: Redis does nothing else meanwhile
+TRIED = Window("tried", 1, 1)
+TRIED_ENTRY = "hub:tried"
 
 
 class SharedWindows:
@@ -89,6 +91,7 @@ class SharedWindows:
         self._redis = import_module("redis")
         self._scripts = {each: self.client.register_script(each) for each in (COUNT, ADD)}
         self._own = threading.local()
+        self._times_renewed = 0
 
     def waits(self, windows: list[Window]) -> list[float]:
         """Seconds until there is room in each of these windows; 0 if there is in all: then each counts a hit.
@@ -110,14 +113,26 @@ class SharedWindows:
             found += self._waits(ADD, some, sizes)
         return found
 
+    def try_all(self) -> None:
+        """Do once all that a Hub does with Redis: one that may only be read answers, too. Raises as `waits` does."""
+        self.add({TRIED: 1})
+        self.client.set(TRIED_ENTRY, "", ex=TRIED.seconds)
+        self.client.get(TRIED_ENTRY)
+        for each in (TRIED_ENTRY, _key_of(TRIED)):
+            self.client.delete(each)
+
+    def renew(self) -> None:
+        """Connect anew from now on, in all threads: another machine may have the address of this Redis now."""
+        self._times_renewed += 1
+        self.client.connection_pool.disconnect(inuse_connections=False)
+
     def close(self) -> None:
         """Close the connection of this thread."""
         if connection := getattr(self._own, "connection", None):
             connection.disconnect()
 
     def _waits(self, script: str, windows: list[Window], sizes: list[str]) -> list[float]:
-        # The braces keep all of them in one slot of a cluster.
-        keys = [b"{hub}/" + each.key.encode() for each in windows]
+        keys = [_key_of(each) for each in windows]
         answer = self._asked(script, keys, " ".join(sizes).encode())
         return [int(each) / 1000 for each in answer.split()]
 
@@ -152,14 +167,20 @@ class SharedWindows:
             return _sent(connection, command)
 
     def _connection(self) -> tuple[Any, bool]:
-        """This thread's, and whether it has answered; not one from before a fork."""
-        own = self._own
-        if getattr(own, "process", None) != os.getpid():
+        """This thread's, and whether it has answered; not one from before a fork, or before `renew`."""
+        own, now = self._own, (os.getpid(), self._times_renewed)
+        if getattr(own, "made", None) != now:
+            self.close()
             pool = self.client.connection_pool
             kind = _waiting_in_the_kernel(pool.connection_class)
-            own.connection, own.process = kind(**pool.connection_kwargs), os.getpid()
+            own.connection, own.made = kind(**pool.connection_kwargs), now
             own.has_answered = False
         return own.connection, own.has_answered
+
+
+def _key_of(window: Window) -> bytes:
+    """The braces keep all of them in one slot of a cluster."""
+    return b"{hub}/" + window.key.encode()
 
 
 @cache
@@ -175,7 +196,8 @@ def _waiting_in_the_kernel(kind: Any) -> Any:
         def _connect(self) -> socket.socket:
             found = super()._connect()
             found.settimeout(None)
-            timeout = struct.pack("ll", *divmod(int(redis_client.TIMEOUT * 1e6), 1_000_000))  # a timeval
+            whole, rest = divmod(int(redis_client.TIMEOUT * 1e6), 1_000_000)
+            timeout = struct.pack("ll", whole, rest)  # a timeval
             for which in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
                 found.setsockopt(socket.SOL_SOCKET, which, timeout)
             return found

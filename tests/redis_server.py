@@ -5,9 +5,10 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,35 @@ def needed() -> None:
         pytest.skip(
             "REDIS IS NOT INSTALLED: what needs it was not tested (apt install redis-server)"
         )
+
+
+class Relay:
+    """A port that leads to another one: connections that exist go on where `target` was before."""
+
+    def __init__(self, target: int) -> None:
+        self.target = target
+
+    def __enter__(self) -> "Relay":
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):  # it was closed
+            while True:
+                near, _ = self._listener.accept()
+                far = socket.create_connection(("127.0.0.1", self.target))
+                for pair in ((near, far), (far, near)):
+                    threading.Thread(target=_copy, args=pair, daemon=True).start()
+
+
+def _copy(source: socket.socket, to: socket.socket) -> None:
+    with source, to, suppress(OSError):  # one side has closed it
+        while data := source.recv(65536):
+            to.sendall(data)
+        to.shutdown(socket.SHUT_WR)
