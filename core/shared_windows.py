@@ -134,7 +134,8 @@ class SharedWindows:
     def _waits(self, script: str, windows: list[Window], sizes: list[str]) -> list[float]:
         keys = [_key_of(each) for each in windows]
         answer = self._asked(script, keys, " ".join(sizes).encode())
-        return [int(each) / 1000 for each in answer.split()]
+        waits = zip(windows, answer.split(), strict=True)
+        return [min(int(wait) / 1000, window.seconds) for window, wait in waits]
 
     def _asked(self, script: str, keys: list[bytes], sizes: bytes) -> bytes:
         """What the script returns.

@@ -1,8 +1,10 @@
 """How long each step of the client of Redis takes at most, and where it connects to."""
 
 import socket
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from threading import Event
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
 
 import pytest
 from redis.exceptions import RedisError
@@ -56,6 +58,64 @@ def answers(windows: SharedWindows) -> bool:
         return bool(windows.waits([ONE]))
     except RedisError:
         return False
+
+
+@contextmanager
+def answering(say: Callable[[socket.socket], object]) -> Iterator[str]:
+    """The URL of something that says the same to whatever it is asked, in a connection at a time."""
+
+    def serve() -> None:
+        with suppress(OSError):  # it was closed
+            while True:
+                connection, _ = listener.accept()
+                with connection, suppress(OSError):
+                    while connection.recv(65536):
+                        say(connection)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        Thread(target=serve, daemon=True).start()
+        yield f"redis://127.0.0.1:{listener.getsockname()[1]}"
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def test_an_answer_that_drips_is_given_up_as_a_whole():
+    over = Event()
+
+    def drip(connection: socket.socket) -> None:
+        connection.sendall(b"$1000\r\n")
+        while not over.wait(0.1):
+            connection.sendall(b"0")
+        connection.shutdown(socket.SHUT_RDWR)
+
+    with ThreadPoolExecutor(1) as pool, answering(drip) as url:
+        asked = pool.submit(SharedWindows(url).waits, [ONE])
+        late = wait([asked], timeout=10).not_done
+        over.set()
+
+        assert not late
+        with pytest.raises(RedisError):
+            asked.result()
+
+
+def test_a_very_long_answer_is_not_read():
+    said = []
+
+    def say(connection: socket.socket) -> None:
+        connection.sendall(b"$50000000\r\n")
+        for _ in range(50):
+            connection.sendall(bytes(1_000_000))
+            said.append(1)
+
+    with answering(say) as url, pytest.raises(RedisError):
+        SharedWindows(url).waits([ONE])
+
+    assert len(said) < 40
+
+
+def test_nobody_waits_for_longer_than_a_window_is(monkeypatch):
+    monkeypatch.setattr(SharedWindows, "_asked", lambda *_: b"999999999999")
+
+    assert SharedWindows("redis://127.0.0.1:1").waits([ONE]) == [ONE.seconds]
 
 
 @pytest.mark.slow
