@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from fractions import Fraction
 from functools import cache
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from limits import parse_many
@@ -109,16 +109,39 @@ def prepare() -> None:
 
 
 @contextmanager
-def asking_redis() -> Iterator[None]:
-    """Ask Redis in this block. Raises `RedisAway` if it fails, and at once for a while after it failed."""
+def asking_redis(url: str) -> Iterator[SharedWindows]:
+    """Ask the Redis at `url` in this block. Raises `RedisAway` if it fails, and at once for a while after it failed.
+
+    Then it has to do all that the Hub asks of it before it counts as available again.
+    """
+    was_away = _outage.is_on
     if not _outage.may_ask():
         raise RedisAway
     try:
-        yield
+        shared = _redis(url)
+        with _renewed_after_errors(shared):
+            if was_away:
+                shared.try_all()
+            yield shared
     except Exception as error:
         _outage.begin(error)
         raise RedisAway from error
-    _outage.end()
+    if was_away:
+        _outage.end()
+
+
+@contextmanager
+def _renewed_after_errors(shared: SharedWindows) -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        shared.renew()
+        raise
+
+
+def redis_client(url: str) -> Any:
+    """The client of the Redis at `url`: to be asked in `asking_redis`."""
+    return _redis(url).client
 
 
 def redis_is_away() -> bool:
@@ -157,20 +180,16 @@ def _wait(windows: list[Window]) -> float:
 
 def _wait_for_all(windows: list[Window]) -> float | None:
     """The same by the counts of all processes; None if Redis does not answer."""
-    with suppress(RedisAway), asking_redis():
-        return _wait_in_redis(windows)
+    with suppress(RedisAway), asking_redis(settings.REDIS_URL) as shared:
+        waits = shared.waits(windows)
+        _note_full(windows, waits)
+        return max(waits)
     return None
 
 
-def _wait_in_redis(windows: list[Window]) -> float:
-    waits = _redis(settings.REDIS_URL).waits(windows)
-    _note_full(windows, waits)
-    return max(waits)
-
-
 def _tell(hits: Hits) -> None:
-    with suppress(RedisAway), asking_redis():
-        _note_full(hits, _redis(settings.REDIS_URL).add(hits))
+    with suppress(RedisAway), asking_redis(settings.REDIS_URL) as shared:
+        _note_full(hits, shared.add(hits))
 
 
 def _note_full(windows: Iterable[Window], waits: list[float]) -> None:

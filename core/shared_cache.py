@@ -3,16 +3,14 @@
 Entries are JSON, signed with their key. Whoever else can write to Redis can delete them, and nothing more.
 """
 
-from functools import cache
 from typing import Any
 
 from django.core.cache.backends.base import BaseCache
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 from django.core.signing import BadSignature, Signer
-from limits.storage import storage_from_string
 
+from core import rates
 from core.rates import asking_redis
-from core.shared_windows import REDIS_TIMEOUT
 
 
 class Client(RedisCacheClient):
@@ -23,21 +21,25 @@ class Client(RedisCacheClient):
 
     def get_client(self, key: Any = None, *, write: bool = False) -> Any:
         """Connects on first use, and does not try again by itself."""
-        return _client(self._servers[0])  # type: ignore[attr-defined]
+        return rates.redis_client(self._url)
+
+    @property
+    def _url(self) -> str:
+        return self._servers[0]  # type: ignore[attr-defined]
 
     def add(self, key: Any, value: Any, timeout: Any) -> bool:
         """Store an entry unless there is one. Returns whether it was stored."""
-        with asking_redis():
+        with asking_redis(self._url):
             return super().add(key, _signer(key).sign_object(value), timeout)
 
     def set(self, key: Any, value: Any, timeout: Any) -> None:
         """Store an entry."""
-        with asking_redis():
+        with asking_redis(self._url):
             super().set(key, _signer(key).sign_object(value), timeout)
 
     def get(self, key: Any, default: Any) -> Any:
         """The entry; `default` if there is none that a Hub with this secret key has stored."""
-        with asking_redis():
+        with asking_redis(self._url):
             stored = super().get(key, None)
         try:
             return default if stored is None else _signer(key).unsign_object(stored)
@@ -46,7 +48,7 @@ class Client(RedisCacheClient):
 
     def delete(self, key: Any) -> bool:
         """Delete an entry. Returns whether there was one."""
-        with asking_redis():
+        with asking_redis(self._url):
             return super().delete(key)
 
 
@@ -72,10 +74,3 @@ class _AsItIs:
 
 def _signer(key: str) -> Signer:
     return Signer(salt=f"cache entry {key}")
-
-
-@cache
-def _client(url: str) -> Any:
-    patience = {"socket_timeout": REDIS_TIMEOUT, "socket_connect_timeout": REDIS_TIMEOUT}
-    storage: Any = storage_from_string(url, **patience)
-    return storage.storage

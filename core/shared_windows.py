@@ -1,7 +1,4 @@
-"""Sliding-window counters in Redis, which all processes share.
-
-`limits` makes the client; it and `redis` are loaded only where there is a Redis.
-"""
+"""Sliding-window counters in Redis, which all processes share."""
 
 import os
 import socket
@@ -12,11 +9,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from limits.storage import storage_from_string
-
+from core import redis_client
 from core.windows import Window
-
-REDIS_TIMEOUT = 0.5  # seconds
 
 # `Windows.wait`, counted for all processes: KEYS are lists of the times of hits, in milliseconds, the
 # oldest first; the one argument has an amount and a duration for each. Returns the milliseconds to wait
@@ -82,6 +76,8 @@ end
 return table.concat(waits, ' ')
 """
 AT_ONCE = 500  # windows in one call: Redis does nothing else meanwhile
+TRIED = Window("tried", 1, 1)
+TRIED_ENTRY = "hub:tried"
 
 
 class SharedWindows:
@@ -91,12 +87,11 @@ class SharedWindows:
     """
 
     def __init__(self, url: str) -> None:
-        patience = {"socket_timeout": REDIS_TIMEOUT, "socket_connect_timeout": REDIS_TIMEOUT}
-        storage: Any = storage_from_string(url, **patience)
-        self.client: Any = storage.storage
+        self.client: Any = redis_client.client(url)
         self._redis = import_module("redis")
         self._scripts = {each: self.client.register_script(each) for each in (COUNT, ADD)}
         self._own = threading.local()
+        self._times_renewed = 0
 
     def waits(self, windows: list[Window]) -> list[float]:
         """Seconds until there is room in each of these windows; 0 if there is in all: then each counts a hit.
@@ -118,16 +113,29 @@ class SharedWindows:
             found += self._waits(ADD, some, sizes)
         return found
 
+    def try_all(self) -> None:
+        """Do once all that a Hub does with Redis: one that may only be read answers, too. Raises as `waits` does."""
+        self.add({TRIED: 1})
+        self.client.set(TRIED_ENTRY, "", ex=TRIED.seconds)
+        self.client.get(TRIED_ENTRY)
+        for each in (TRIED_ENTRY, _key_of(TRIED)):
+            self.client.delete(each)
+
+    def renew(self) -> None:
+        """Connect anew from now on, in all threads: another machine may have the address of this Redis now."""
+        self._times_renewed += 1
+        self.client.connection_pool.disconnect(inuse_connections=False)
+
     def close(self) -> None:
         """Close the connection of this thread."""
         if connection := getattr(self._own, "connection", None):
             connection.disconnect()
 
     def _waits(self, script: str, windows: list[Window], sizes: list[str]) -> list[float]:
-        # The braces keep all of them in one slot of a cluster.
-        keys = [b"{hub}/" + each.key.encode() for each in windows]
+        keys = [_key_of(each) for each in windows]
         answer = self._asked(script, keys, " ".join(sizes).encode())
-        return [int(each) / 1000 for each in answer.split()]
+        waits = zip(windows, answer.split(), strict=True)
+        return [min(int(wait) / 1000, window.seconds) for window, wait in waits]
 
     def _asked(self, script: str, keys: list[bytes], sizes: bytes) -> bytes:
         """What the script returns.
@@ -160,14 +168,20 @@ class SharedWindows:
             return _sent(connection, command)
 
     def _connection(self) -> tuple[Any, bool]:
-        """This thread's, and whether it has answered; not one from before a fork."""
-        own = self._own
-        if getattr(own, "process", None) != os.getpid():
+        """This thread's, and whether it has answered; not one from before a fork, or before `renew`."""
+        own, now = self._own, (os.getpid(), self._times_renewed)
+        if getattr(own, "made", None) != now:
+            self.close()
             pool = self.client.connection_pool
             kind = _waiting_in_the_kernel(pool.connection_class)
-            own.connection, own.process = kind(**pool.connection_kwargs), os.getpid()
+            own.connection, own.made = kind(**pool.connection_kwargs), now
             own.has_answered = False
         return own.connection, own.has_answered
+
+
+def _key_of(window: Window) -> bytes:
+    """The braces keep all of them in one slot of a cluster."""
+    return b"{hub}/" + window.key.encode()
 
 
 @cache
@@ -176,14 +190,15 @@ def _waiting_in_the_kernel(kind: Any) -> Any:
 
     With Python's own, each call for a socket is two, and with each another thread goes on. Then this one waits.
     """
-    if kind.__name__ != "Connection" or sys.platform != "linux":  # not encrypted
+    if kind is not redis_client.plain() or sys.platform != "linux":  # not encrypted
         return kind
 
     class Waiting(kind):
         def _connect(self) -> socket.socket:
             found = super()._connect()
             found.settimeout(None)
-            timeout = struct.pack("ll", *divmod(int(REDIS_TIMEOUT * 1e6), 1_000_000))  # a timeval
+            whole, rest = divmod(int(redis_client.TIMEOUT * 1e6), 1_000_000)
+            timeout = struct.pack("ll", whole, rest)  # a timeval
             for which in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
                 found.setsockopt(socket.SOL_SOCKET, which, timeout)
             return found
@@ -193,6 +208,7 @@ def _waiting_in_the_kernel(kind: Any) -> Any:
 
 def _sent(connection: Any, words: tuple[bytes, ...]) -> Any:
     """The answer to a command. After an error of the network it is closed, or the next one would be another's."""
+    connection.connect()  # if it is not; one of a sentinel asks it for the address only here
     parts = [b"$%d\r\n%b\r\n" % (len(word), word) for word in words]
     connection.send_packed_command([b"*%d\r\n" % len(words) + b"".join(parts)])  # RESP: an array
     return connection.read_response()

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
-from limits.storage import storage_from_string
 
+from core import redis_client
+from core.shared_windows import SharedWindows
 from hub.setup.findings import Finding, note, ok, problem, warning
 
 TIMEOUT = 3  # seconds for a connection, and for each answer
@@ -21,23 +22,38 @@ def redis() -> Iterator[Finding]:
     if not settings.REDIS_URL:
         yield _without()
         return
-    from redis import RedisError  # not loaded by a Hub without it
-
     try:
-        patience: dict[str, Any] = {"socket_timeout": TIMEOUT, "socket_connect_timeout": TIMEOUT}
-        storage: Any = storage_from_string(settings.REDIS_URL, **patience)
-        with storage.storage as client:
+        with redis_client.client(settings.REDIS_URL, TIMEOUT) as client:
             client.ping()
             facts = _facts(client)
-    except (RedisError, OSError, ValueError) as error:
+    except Exception as error:  # the client raises many kinds for a URL that is wrong
         why = str(error).rstrip(".")
         yield problem(f"Redis does not answer: {why}. Check REDIS_URL, and that it is running.")
+        return
+    if refused := _refused(settings.REDIS_URL):
+        yield problem(
+            f"Redis answers, but does not do what the Hub asks of it: {refused}. Limits are counted in each "
+            "process only, and nobody can sign in from a terminal, until it does."
+        )
         return
     yield ok(f"Redis {facts.get('redis_version', '')} answers.".replace("  ", " "))
     if facts:
         yield from _memory(facts)
     else:
         yield note("Its memory was not checked: the user of REDIS_URL may not ask for INFO.")
+
+
+def _refused(url: str) -> str:
+    """Why Redis does not do all that the Hub does with it; empty if it does."""
+    shared = SharedWindows(url)
+    try:
+        shared.try_all()
+    except Exception as error:
+        return str(error).rstrip(".")
+    finally:
+        shared.close()
+        shared.client.close()
+    return ""
 
 
 def _facts(client: Any) -> dict[str, Any]:

@@ -13,10 +13,11 @@ from fractions import Fraction
 
 import pytest
 
-from core import rates
+from core import rates, redis_client
 from core.telling import Telling
 from core.windows import Full, Windows
 from tests.hub_process import ROOT, free_port
+from tests.redis_server import Relay, serving
 from tests.waiting import wait_until
 
 AWAY = (
@@ -31,7 +32,7 @@ from threading import Barrier
 import django
 
 django.setup()
-from core import rates
+from core import rates, redis_client
 
 together = Barrier(32)
 
@@ -330,3 +331,61 @@ def test_a_redis_that_goes_and_comes_back_is_said_once_each_and_counted_in_again
     client = rates._redis(redis.url).client
     [key] = client.keys()
     assert client.llen(key) == 10
+
+
+REFUSING = {
+    "full": ("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0"),
+    "a replica": ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE"),
+    "without the right": ("ACL SETUSER default -evalsha", "ACL SETUSER default +evalsha"),
+}
+
+
+@pytest.mark.parametrize("state", REFUSING)
+def test_a_redis_that_answers_and_stores_nothing_is_said_once(redis, caplog, monkeypatch, state):
+    monkeypatch.setattr(rates, "REDIS_PAUSE", 0)
+    client = rates.redis_client(redis.url)
+    refuse, allow = REFUSING[state]
+
+    client.execute_command(*refuse.split())
+    for _ in range(5):
+        rates.check("100/minute", "x")
+        with suppress(rates.RedisAway), rates.asking_redis(redis.url):
+            client.get("x")
+    away = alarms(caplog)
+    client.execute_command(*allow.split())
+    rates.check("100/minute", "x")
+
+    assert len(away) == 1
+    assert alarms(caplog)[1:] == ["Redis is available again"]
+
+
+def test_an_answer_to_what_was_asked_before_redis_went_away_does_not_bring_it_back(settings):
+    settings.REDIS_URL = f"redis://127.0.0.1:{free_port()}"
+
+    with rates.asking_redis(settings.REDIS_URL):
+        rates.check("1/minute", "x")  # as another thread
+
+    assert rates.redis_is_away()
+
+
+def test_after_a_failover_redis_is_asked_where_its_name_leads_then(
+    redis, caplog, monkeypatch, settings
+):
+    """The former one goes on answering, and may only be read."""
+    monkeypatch.setattr(rates, "REDIS_PAUSE", 0)
+    with serving() as new, Relay(redis.port) as name:
+        settings.REDIS_URL = f"redis://127.0.0.1:{name.port}"
+        rates.check("100/minute", "x")
+        with rates.asking_redis(settings.REDIS_URL):
+            rates.redis_client(settings.REDIS_URL).set("a", "b")
+        with redis_client.client(redis.url) as former:
+            former.replicaof("127.0.0.1", new.port)
+        name.target = new.port
+
+        for _ in range(3):
+            rates.check("100/minute", "x")
+
+        assert len(alarms(caplog)) == 2
+        assert not rates.redis_is_away()
+        assert new.keys() == 1
+        rates.forget()

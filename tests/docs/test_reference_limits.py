@@ -18,7 +18,7 @@ from core import (
     rates,
     telling,
 )
-from core.shared_windows import REDIS_TIMEOUT
+from core.redis_client import TIMEOUT as REDIS_TIMEOUT
 from hub import limits as sign_in_limits
 from hub import logs, pruning, scrape
 from hub.management.commands import serve

@@ -138,11 +138,47 @@ def test_redis_that_answers(redis, settings):
     assert "(maxmemory-policy noeviction)" in said(redis_server.redis())
 
     with Redis.from_url(redis.url) as client:
-        client.acl_setuser("hub", enabled=True, passwords=["+x"], commands=["+ping"], keys=["*"])
+        client.acl_setuser(
+            "hub", enabled=True, passwords=["+x"], commands=["+@all", "-info"], keys=["*"]
+        )
     settings.REDIS_URL = redis.url.replace("://", "://hub:x@")
     assert levels(redis_server.redis()) == {OK, NOTE}
     settings.REDIS_URL = redis.url.replace("://", "://hub:wrong@")
     assert "Redis does not answer: invalid username" in said(redis_server.redis(), PROBLEM)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("denied", ["-evalsha", "-set", "-del"])
+def test_redis_that_refuses_what_the_hub_asks_of_it(redis, settings, denied):
+    with Redis.from_url(redis.url) as client:
+        rights = {"commands": ["+@all", denied], "keys": ["*"]}
+        client.acl_setuser("hub", enabled=True, passwords=["+x"], **rights)
+    settings.REDIS_URL = redis.url.replace("://", "://hub:x@")
+
+    [found] = redis_server.redis()
+
+    assert found.level == PROBLEM
+    assert f"no permissions to run the '{denied[1:]}' command" in found.text
+
+
+@pytest.mark.slow
+def test_redis_that_may_only_be_read(redis, settings):
+    with Redis.from_url(redis.url) as client:
+        client.replicaof("127.0.0.1", free_port())
+
+        [found] = redis_server.redis()
+
+    assert found.level == PROBLEM
+    assert "read only replica" in found.text
+
+
+def test_a_url_with_an_option_that_redis_does_not_have_is_said(settings):
+    settings.REDIS_URL = "redis://127.0.0.1:1/0?no_such_option=1"
+
+    [found] = redis_server.redis()
+
+    assert found.level == PROBLEM
+    assert "no_such_option" in found.text
 
 
 def test_redis_that_does_not_answer(settings):
