@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 from django.db import transaction
+from django.db.models import Q
 
 from core import batches
 from integrations.github_api import RepositoryFacts
@@ -146,6 +147,10 @@ def _deliveries(now: Sequence[Visibility]) -> DeliveryQuerySet:
 
 
 def _is_private(now: Visibility) -> bool:
-    """Whether it is private: the integration may have heard of it since."""
-    private = Integration.objects.filter(repository_id=now.repository_id, repository_private=True)
-    return now.is_private or private.filter(was_public=False).exists()
+    """Whether it is private: an integration may have heard of it since.
+
+    Not one of another installation with a problem: it may not see the repository any more, and hears nothing new.
+    """
+    heard = Q(installation__github_id=now.installation_id) | Q(problem="")
+    private = Integration.objects.filter(heard, repository_id=now.repository_id)
+    return now.is_private or private.filter(repository_private=True, was_public=False).exists()

@@ -298,6 +298,19 @@ def test_who_cannot_be_asked_about_does_not_keep_it_hidden_once_it_is_public_aga
     assert shown() == before
 
 
+@pytest.mark.parametrize("away", [uninstall, take_out])
+def test_who_saw_it_private_last_and_is_cut_off_does_not_keep_it_hidden(code_host, away):
+    """acme has it by another installation since then, as after a transfer, and has published it."""
+    before, mine, theirs = shown(), integration(), another_installation(private=True)
+    Integration.objects.filter(pk=mine.pk).update(installation=theirs.installation)
+    Integration.objects.filter(pk=theirs.pk).update(installation=mine.installation)
+    away(code_host)
+
+    visibility.apply(docs(code_host), installation_id=4711)
+
+    assert shown() == before
+
+
 MANY = 9  # issues
 
 
