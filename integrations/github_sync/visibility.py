@@ -68,12 +68,21 @@ def hide_all(installation: Installation) -> None:
 def leave(repository_id: int | None, *, installation_id: int) -> None:
     """The same for the repository, if any, that an integration has just left: maybe nobody asks about it any more.
 
-    If another one has it, GitHub is asked soon, and what is public is shown again. To look for that first
-    would hide nothing where both leave it at the same moment.
+    What another one has and knows to be public is shown again after the commit: to look for that first would hide
+    nothing where both leave it at the same moment.
     """
     if repository_id:
         _apply({repository_id}, is_private=True, installation_id=installation_id)
-        Installation.objects.filter(integrations__repository_id=repository_id).ask_about_soon()
+        transaction.on_commit(partial(_show_again, repository_id), robust=True)
+
+
+@transaction.atomic
+def _show_again(repository_id: int) -> None:
+    """Show what is in a repository that an integration still has and knows to be public. Those are locked first."""
+    public = Integration.objects.filter(repository_id=repository_id, repository_private=False)
+    through = public.lock().values_list("installation__github_id", flat=True).first()
+    if through:
+        _apply({repository_id}, is_private=False, installation_id=through)
 
 
 @transaction.atomic

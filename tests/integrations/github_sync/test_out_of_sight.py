@@ -1,9 +1,11 @@
 """A repository that GitHub cannot be asked about: it may be private by now, and nobody tells the Hub."""
 
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 
 import pytest
 from django.apps import apps
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -19,7 +21,7 @@ from tests import build
 from tests.integrations.github_sync.losing import delete, suspend, take_out, uninstall
 from tests.integrations.world import delivery, integration
 from tests.plans import plans_of
-from tests.waiting import free_while_it_waits
+from tests.waiting import free_while_it_waits, is_somebody_waiting_for_a_lock, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -215,18 +217,36 @@ def test_what_is_chosen_again_is_shown_again(code_host):
     assert shown() == before
 
 
-def test_what_is_left_while_another_organization_has_it_is_asked_about_and_shown(code_host):
+def test_what_is_left_while_another_organization_has_it_is_shown_without_asking(code_host):
+    """Or whoever may push there would keep it hidden, by choosing it and leaving it again and again."""
     before = shown()
     mine, theirs = integration(), another_installation(private=False)
     Integration.objects.filter(pk=theirs.pk).update(installation=mine.installation)
-    Installation.objects.update(asked_about_at=timezone.now())
 
     configuration.forget(mine.organization)
-    hidden = shown()
-    reconciling.reconcile_due()
 
-    assert hidden == NOTHING
     assert shown()[:2] == before[:2]
+
+
+@pytest.mark.postgresql
+def test_what_both_leave_at_the_same_moment_is_not_shown(code_host):
+    """The other one still has it, as far as the first can see, and has hidden all."""
+    mine, theirs = integration(), another_installation(private=False)
+    Delivery.objects.update(repository_private=True)
+
+    def leave_first() -> None:
+        configuration.forget(mine.organization)
+        connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            configuration.leave_repository(theirs, "It is left.")
+            leaving_first = pool.submit(leave_first)
+            waits = wait_until(is_somebody_waiting_for_a_lock, 10)
+        leaving_first.result()
+
+    assert waits
+    assert shown() == NOTHING
 
 
 def test_a_round_without_news_shows_and_hides_nothing(code_host):
