@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from integrations.comments import sending
-from integrations.delivery import catching_up, discarding, holds
-from integrations.delivery.forwarding import forward
+from integrations.delivery import catching_up, discarding, holds, trying_again
+from integrations.delivery.forwarding import forward, marker
 from integrations.github_sync import visibility
 from integrations.models import Alert, Comment, Delivery, Installation, Integration
 from integrations.ownership import site_claims, taking_over
@@ -207,3 +207,31 @@ def test_what_another_one_does_changes_nothing(acme, bob, code_host, act: Callab
     assert before["known"][0]["problems"]
     assert at_once == before
     assert seen_by(acme) == before
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_mark_that_was_copied_to_the_issue_of_another_one_ends_the_tries(
+    acme, bob, code_host, clock, is_there
+):
+    """Whoever may push can edit the issues of the Hub, and knows the marks of what they have sent themselves."""
+    code_host.fail("500", created=is_there)
+    build.send(Client(), build.report(PAGE, report__summary="In doubt"))
+    mine = Delivery.objects.get(report__summary="In doubt")
+    theirs = Delivery.objects.get(integration__organization=bob.organization)
+    issue = code_host.issue("acme/docs", theirs.issue_number)
+    said, issue.body = issue.body, issue.body + marker(mine.report_id)
+
+    clock.advance(minutes=5)
+    forward(mine.report_id)
+    mine.refresh_from_db()
+    failed = mine.status, mine.reason
+    issue.body = said
+    trying_again.try_in_turn(mine)
+    clock.advance(minutes=5)
+    forward(mine.report_id)
+
+    mine.refresh_from_db()
+    assert failed[0] == "failed"
+    assert f"Issue #{theirs.issue_number} in acme/docs has the mark of this report" in failed[1]
+    assert (mine.status, mine.issue_number) == ("sent", theirs.issue_number + 1)
+    assert len(code_host.issues("acme/docs")) == mine.issue_number
