@@ -9,12 +9,14 @@ from core import counting
 from integrations.alerts import causes
 from integrations.delivery import catching_up
 from integrations.delivery.forwarding import marker
-from integrations.issue.rendering import inert_title
+from integrations.issue.rendering import inert_title, shown
 from integrations.issue.safe_text import neutralize
 from integrations.models import Alert, Integration
 from integrations.models.integration import NO_RIGHTS
 from orgs.models import Domain, Organization
 from orgs.models.domain import GRACE
+
+LONGEST = 100  # characters of the name of an organization
 
 
 class Words(NamedTuple):
@@ -105,9 +107,10 @@ def _rights(integration: Integration) -> Words | None:
     waiting = f" ({counting.in_words(held)} now)" if held else ""
     return Words(
         "Reports about your docs are no longer sent to this repository",
-        "No member of your organization on the Hub has push access to this repository any more. Since "
-        f"{_when(integration.rights_lost_at)}, reports are held{waiting} instead of sent here. After "
-        f"{GRACE.days} days, your claims of the sites that this repository publishes lapse.",
+        f"No member of the organization {_inert(integration.organization.name)} on the Hub has push access to "
+        f"this repository any more. Since {_when(integration.rights_lost_at)}, its reports are held{waiting} "
+        f"instead of sent here. After {GRACE.days} days, its claims of the sites that this repository publishes "
+        "lapse. Reports of other organizations go on.",
         "give a member push access again, or let somebody who has it join your organization. "
         f"The Hub looks once an hour; *Try again* on the page [Integration]({_page('integration')}) "
         "is faster.",
@@ -125,6 +128,11 @@ def _publish(domain: Domain) -> str:
 
 def _code(name: str) -> str:
     return f"`{neutralize(name)}`"
+
+
+def _inert(name: str) -> str:
+    """The name of an organization, which a member has chosen, in one line."""
+    return inert_title(shown("summary", name), limit=LONGEST)
 
 
 def _when(time: datetime) -> str:

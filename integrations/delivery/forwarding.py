@@ -129,6 +129,8 @@ def _send(delivery: Delivery, deadline: float) -> None:
     found = _look_for(delivery, deadline)
     if delivery.outcome_unknown_since and not found and not delivery.has_settled():
         return delivery.recheck_later()
+    if found and delivery.is_of_another(found.number):
+        return delivery.fail(_of_another(delivery, found.number))
     if delivery.report.erased_at and not found:
         return delivery.end_erased()
     if delivery.is_of_a_backup() and not found:
@@ -167,6 +169,14 @@ def _look_for(delivery: Delivery, deadline: float) -> github_api.Issue | None:
         now=delivery.started_at,
         deadline=deadline,
         remembers=delivery.is_of_a_backup(),
+    )
+
+
+def _of_another(delivery: Delivery, number: int) -> str:
+    """Why nothing is sent again: it may be there, and whoever may edit issues can have copied its mark."""
+    return (
+        f"Issue #{number} in {delivery.repository} has the mark of this report, and is the issue of another one. "
+        f"Remove the line with hub:{delivery.report_id} there, then press Try again."
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from core import batches
 from integrations.github_api import RepositoryFacts
@@ -68,12 +68,21 @@ def hide_all(installation: Installation) -> None:
 def leave(repository_id: int | None, *, installation_id: int) -> None:
     """The same for the repository, if any, that an integration has just left: maybe nobody asks about it any more.
 
-    If another one has it, GitHub is asked soon, and what is public is shown again. To look for that first
-    would hide nothing where both leave it at the same moment.
+    What another one has and knows to be public is shown again after the commit: to look for that first would hide
+    nothing where both leave it at the same moment.
     """
     if repository_id:
         _apply({repository_id}, is_private=True, installation_id=installation_id)
-        Installation.objects.filter(integrations__repository_id=repository_id).ask_about_soon()
+        transaction.on_commit(partial(_show_again, repository_id), robust=True)
+
+
+@transaction.atomic
+def _show_again(repository_id: int) -> None:
+    """Show what is in a repository that an integration still has and knows to be public. Those are locked first."""
+    public = Integration.objects.filter(repository_id=repository_id, repository_private=False)
+    through = public.lock().values_list("installation__github_id", flat=True).first()
+    if through:
+        _apply({repository_id}, is_private=False, installation_id=through)
 
 
 def hide_left(go_on: Callable[[], bool] = lambda: True) -> None:
@@ -97,7 +106,7 @@ def hide_left(go_on: Callable[[], bool] = lambda: True) -> None:
     )
     for some in batches.of([*found]):
         again = Installation.objects.filter(integrations__repository_id__in=some)
-        again.ask_about_soon()  # one may be chosen again just now, as in `leave`
+        again.ask_about_soon()  # one may be chosen again just now
 
 
 @transaction.atomic
@@ -176,6 +185,10 @@ def _deliveries(now: Sequence[Visibility]) -> DeliveryQuerySet:
 
 
 def _is_private(now: Visibility) -> bool:
-    """Whether it is private: the integration may have heard of it since."""
-    private = Integration.objects.filter(repository_id=now.repository_id, repository_private=True)
-    return now.is_private or private.filter(was_public=False).exists()
+    """Whether it is private: an integration may have heard of it since.
+
+    Not one of another installation with a problem: it may not see the repository any more, and hears nothing new.
+    """
+    heard = Q(installation__github_id=now.installation_id) | Q(problem="")
+    private = Integration.objects.filter(heard, repository_id=now.repository_id)
+    return now.is_private or private.filter(repository_private=True, was_public=False).exists()

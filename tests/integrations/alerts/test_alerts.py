@@ -12,7 +12,7 @@ from integrations.alerts import causes, sending
 from integrations.github_sync import reconciling
 from integrations.issue.rendering import TITLE_LIMIT
 from integrations.models import Alert, Delivery, Integration
-from orgs.models import Domain
+from orgs.models import Domain, Organization
 from tests import build
 from tests.integrations.alerts import world
 from tests.integrations.alerts.world import alert, maintain
@@ -139,6 +139,21 @@ def test_missing_push_access_is_told_where_it_is_missing(acme, code_host):
     maintain()
 
     assert issues(code_host)[0].state == "closed"
+
+
+def test_it_is_told_whose_reports_are_no_longer_sent(acme, code_host):
+    """Another organization can have the repository, and its members read this, too."""
+    Organization.objects.update(name="Docs team\n\n# @alice [x](http://evil.example)")
+    world.lose_rights()
+
+    maintain()
+
+    [issue] = issues(code_host)
+    assert "No member of the organization Docs team" in issue.body
+    assert "Reports of other organizations go on." in issue.body
+    assert not [
+        each for each in ("@alice", "](http", "\n#") if each in issue.body.partition("**What")[0]
+    ]
 
 
 def test_without_push_access_nothing_else_is_told_there(acme, code_host):

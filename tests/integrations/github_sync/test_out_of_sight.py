@@ -1,6 +1,9 @@
 """A repository that GitHub cannot be asked about: it may be private by now, and nobody tells the Hub."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -17,7 +20,7 @@ from tests import build
 from tests.integrations.github_sync.losing import delete, suspend, take_out, uninstall
 from tests.integrations.world import delivery, integration
 from tests.plans import plans_of
-from tests.waiting import free_while_it_waits
+from tests.waiting import free_while_it_waits, is_somebody_waiting_for_a_lock, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -237,18 +240,36 @@ def test_what_is_chosen_again_is_shown_again(code_host):
     assert shown() == before
 
 
-def test_what_is_left_while_another_organization_has_it_is_asked_about_and_shown(code_host):
+def test_what_is_left_while_another_organization_has_it_is_shown_without_asking(code_host):
+    """Or whoever may push there would keep it hidden, by choosing it and leaving it again and again."""
     before = shown()
     mine, theirs = integration(), another_installation(private=False)
     Integration.objects.filter(pk=theirs.pk).update(installation=mine.installation)
-    Installation.objects.update(asked_about_at=timezone.now())
 
     configuration.forget(mine.organization)
-    hidden = shown()
-    reconciling.reconcile_due()
 
-    assert hidden == NOTHING
     assert shown()[:2] == before[:2]
+
+
+@pytest.mark.postgresql
+def test_what_both_leave_at_the_same_moment_is_not_shown(code_host):
+    """The other one still has it, as far as the first can see, and has hidden all."""
+    mine, theirs = integration(), another_installation(private=False)
+    Delivery.objects.update(repository_private=True)
+
+    def leave_first() -> None:
+        configuration.forget(mine.organization)
+        connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            configuration.leave_repository(theirs, "It is left.")
+            leaving_first = pool.submit(leave_first)
+            waits = wait_until(is_somebody_waiting_for_a_lock, 10)
+        leaving_first.result()
+
+    assert waits
+    assert shown() == NOTHING
 
 
 def test_a_round_without_news_shows_and_hides_nothing(code_host):
@@ -316,6 +337,19 @@ def test_who_cannot_be_asked_about_does_not_keep_it_hidden_once_it_is_public_aga
         asked = Integration.objects.exclude(pk=cut_off.pk)
         asked.update(repository_private=facts.is_private)
         visibility.apply(facts, installation_id=build.installed(code_host).id)
+
+    assert shown() == before
+
+
+@pytest.mark.parametrize("away", [uninstall, take_out])
+def test_who_saw_it_private_last_and_is_cut_off_does_not_keep_it_hidden(code_host, away):
+    """acme has it by another installation since then, as after a transfer, and has published it."""
+    before, mine, theirs = shown(), integration(), another_installation(private=True)
+    Integration.objects.filter(pk=mine.pk).update(installation=theirs.installation)
+    Integration.objects.filter(pk=theirs.pk).update(installation=mine.installation)
+    away(code_host)
+
+    visibility.apply(docs(code_host), installation_id=4711)
 
     assert shown() == before
 
