@@ -55,7 +55,7 @@ def _existing(folder: Path) -> Path:
 def _is_open(path: Path) -> bool:
     try:
         return path.is_file() and bool(path.stat().st_mode & OTHERS)
-    except OSError:  # it cannot be one, such as a key where a path should be: too long, and not to be quoted
+    except OSError:  # such as a key where a path should be: too long for one, and not to be quoted
         return False
 
 

@@ -173,9 +173,7 @@ def _key_of(user_code: str) -> str:
 
 def _hashed(kind: str, code: str) -> str:
     """Keyed: a user code is short enough to be guessed from a plain hash."""
-    return salted_hmac(
-        f"{kind} code", code, secret=keys.lasting(), algorithm="sha256"
-    ).hexdigest()
+    return salted_hmac(f"{kind} code", code, secret=keys.lasting(), algorithm="sha256").hexdigest()
 
 
 @contextmanager
