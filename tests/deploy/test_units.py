@@ -133,7 +133,11 @@ def test_the_scripts_can_be_run(path):
 @pytest.mark.parametrize(
     ("url", "asked", "password"),
     [
-        ("postgres://hub:s%40cret%25@db:5432/hub", "user=hub dbname=hub host=db port=5432", "s@cret%"),
+        (
+            "postgres://hub:s%40cret%25@db:5432/hub",
+            "user=hub dbname=hub host=db port=5432",
+            "s@cret%",
+        ),
         ("postgres:///hub?host=/run/postgresql", "dbname=hub host=/run/postgresql", ""),
     ],
 )
