@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from core import keys
 from core.rates import Limit
 
 log = logging.getLogger(__name__)
@@ -58,11 +59,8 @@ def source(address: str) -> str:
 @lru_cache(REMEMBERED)
 def _hashed(address: str, day: str) -> str:
     neighbors = _with_neighbors(address)
-    key = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS][
-        -1
-    ]  # a source stays the same meanwhile
     salt = f"source {day}"
-    return salted_hmac(salt, neighbors, secret=key, algorithm="sha256").hexdigest()[:16]
+    return salted_hmac(salt, neighbors, secret=keys.lasting(), algorithm="sha256").hexdigest()[:16]
 
 
 @lru_cache(REMEMBERED)

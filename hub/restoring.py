@@ -12,6 +12,7 @@ from core import batches
 from integrations.models import Alert, Delivery, OneTimeState
 from integrations.models.alert import AlertQuerySet
 from integrations.models.delivery import DeliveryQuerySet
+from orgs.models import Terminal
 
 OnProgress = Callable[[int], None]
 Changed = Iterator[int]
@@ -47,8 +48,13 @@ def end_sessions() -> int:
 
 
 def revoke_tokens() -> int:
-    """Revoke all access tokens, also those that had been revoked since; returns how many there were."""
-    return _in_all(_deleted(Token.objects.all()))
+    """Revoke all access tokens, also those that had been revoked since; returns how many there were.
+
+    Terminals are signed out: one without its tokens would be told that somebody had copied them.
+    """
+    revoked = _in_all(_deleted(Token.objects.all()))
+    _in_all(_deleted(Terminal.objects.all()))
+    return revoked
 
 
 def _in_all(work: Changed, on_progress: OnProgress = lambda rows: None) -> int:

@@ -111,11 +111,25 @@ def _is_url(url: str, schemes: tuple[str, ...]) -> bool:
 def _redis_url() -> str:
     """The URL of Redis: another one would make every process count on its own."""
     url = env.str("REDIS_URL", "")
-    is_known = url.startswith(("redis+unix://", "redis+sentinel://"))
+    is_known = url.startswith("redis+unix://") or _is_of_sentinels(url)
     if url and not (is_known or _is_url(url, ("redis", "rediss"))):
         MISCONFIGURED.append("REDIS_URL must be a URL such as redis://127.0.0.1:6379/0.")
         return ""
     return url
+
+
+def _is_of_sentinels(url: str) -> bool:
+    """Whether it names sentinels with their ports, and what they watch: another one is quoted in errors, password
+    and all.
+    """
+    try:
+        parts = urlsplit(url)
+        listed = parts.netloc[parts.netloc.find("@") + 1 :].split(",")  # as `limits` takes it apart
+        sentinels = [urlsplit(f"redis://{each.strip()}") for each in listed]
+        has_all = all(each.hostname and each.port for each in sentinels)
+    except ValueError:  # a port that is none
+        return False
+    return parts.scheme == "redis+sentinel" and has_all and bool(parts.path.strip("/"))
 
 
 def _github_app(file: str, code_host: str) -> defaultdict[str, str]:

@@ -27,6 +27,7 @@ from orgs.models import (
     TerminalToken,
     User,
 )
+from orgs.people import sessions, tokens
 from orgs.read_only import ALL, Inline, ReadOnly
 
 ACTION_TIMEOUT = 20  # seconds, for all the rows of one action
@@ -68,6 +69,13 @@ class UserAdmin(ReadOnly):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Operators cannot deactivate themselves."""
         return obj != request.user and admin.ModelAdmin.has_change_permission(self, request, obj)
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        """End what the person is signed in with, also when they are let in again: somebody else may have a copy."""
+        if "is_active" in form.changed_data:
+            tokens.revoke_all(obj)
+            sessions.end_all(obj)
+        super().save_model(request, obj, form, change)
 
 
 @admin.register(Organization)

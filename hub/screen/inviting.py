@@ -3,7 +3,6 @@
 import re
 from contextlib import suppress
 
-from allauth.idp.oidc.models import Token
 from django.db import transaction
 from django.db.models import QuerySet
 
@@ -11,8 +10,8 @@ from core.errors import ApiError
 from integrations import github_api
 from integrations.github_api import asking
 from integrations.models import Integration
-from orgs.models import Invitation, Membership, Organization, Terminal
-from orgs.people import counted, leaving, members
+from orgs.models import Invitation, Membership, Organization
+from orgs.people import counted, leaving, members, tokens
 from reports.models import Report
 
 NAMELESS = "5/hour"  # look-ups without an installation; GitHub allows 60 for all of the Hub
@@ -114,8 +113,8 @@ def _join(membership: Membership, invitation_id: int, role: str) -> Organization
         )
     membership.organization, membership.role = invitation.organization, invitation.role
     membership.save(update_fields=["organization", "role"])
-    Terminal.objects.filter(user=membership.user).sign_out()
-    Token.objects.filter(user=membership.user).delete()
+    if membership.user:
+        tokens.revoke_all(membership.user)
     invitation.delete()
     leaving.abandon(former)
     return former

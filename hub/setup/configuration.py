@@ -51,8 +51,8 @@ def _is_weak(key: str) -> bool:
 def _key(name: str, key: str) -> Finding:
     if _is_weak(key):
         return problem(
-            f"{name} can be guessed, and with it anybody signs in as anybody: set it to a long random "
-            f"text. {A_KEY}"
+            f"{name} can be guessed, and with it the networks of senders are read from their hashes, and "
+            f"what the Hub signs is forged: set it to a long random text. {A_KEY}"
         )
     if len(key) < SHORT:
         return warning(f"{name} has {len(key)} characters: {SHORT} or more are better. {A_KEY}")

@@ -28,7 +28,7 @@ def disk() -> Iterator[Finding]:
 
 def files() -> Iterator[Finding]:
     """Whether others may read the secrets, and whether the static files are those of this version."""
-    open_to_all = [path for path in _secrets() if path.is_file() and path.stat().st_mode & OTHERS]
+    open_to_all = [path for path in _secrets() if _is_open(path)]
     for path in open_to_all:
         yield warning(f"Everybody on this machine may read {path}: run `chmod o= {path}`.")
     if not open_to_all:
@@ -50,6 +50,13 @@ def _databases() -> list[Path]:
 
 def _existing(folder: Path) -> Path:
     return next(each for each in (folder, *folder.parents) if each.exists())
+
+
+def _is_open(path: Path) -> bool:
+    try:
+        return path.is_file() and bool(path.stat().st_mode & OTHERS)
+    except OSError:  # such as a key where a path should be: too long for one, and not to be quoted
+        return False
 
 
 def _secrets() -> list[Path]:

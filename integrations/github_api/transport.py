@@ -59,8 +59,16 @@ def private_key() -> str:
     r"""The app's key: PEM in the setting itself (line ends may be written as \n), or in a file."""
     key = settings.HUB_GITHUB_PRIVATE_KEY
     if "BEGIN" not in key:
-        key = Path(key).read_text()
+        key = _read(key)
     return key.replace("\\n", "\n")
+
+
+def _read(path: str) -> str:
+    """The file's text. Raises OSError without the path, which can be the key itself: one without its first line."""
+    try:
+        return Path(path).read_text()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror) from None
 
 
 @lru_cache(maxsize=1)

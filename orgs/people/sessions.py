@@ -18,6 +18,8 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
 
+from orgs.models import User
+
 
 def at_rest(session_key: str) -> str:
     """The hash under which a session is stored, cut to the width of the column: 160 bits."""
@@ -57,3 +59,8 @@ class SessionStore(db.SessionStore):
 def end_in_time(request: HttpRequest, **kwargs: Any) -> None:
     """Fix when the session ends: Django's own would begin anew with each page that keeps something in it."""
     request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))
+
+
+def end_all(user: User) -> None:
+    """End all sessions of a person, once `user` is saved: each has a hash of what stands for a password."""
+    user.set_unusable_password()

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from core.errors import ApiError
-from orgs.models import PersonalToken, User
+from orgs.models import PersonalToken, Terminal, User
 
 PREFIX = "hub_"
 READ, WRITE = SCOPES = ("orgs:read", "orgs:write")
@@ -51,3 +51,9 @@ def issue(
     token.set_value(value)
     token.save()
     return PersonalToken.objects.create(token=token, name=name, ending=value[-4:]), value
+
+
+def revoke_all(user: User) -> None:
+    """Revoke all tokens of a person, and sign their terminals out."""
+    Terminal.objects.filter(user=user).sign_out()
+    Token.objects.filter(user=user).delete()

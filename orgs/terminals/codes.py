@@ -29,6 +29,7 @@ from oauthlib.oauth2.rfc8628.errors import (
     SlowDownError,
 )
 
+from core import keys
 from core.errors import ApiError
 from core.rates import REDIS_PAUSE, RedisAway
 
@@ -172,7 +173,7 @@ def _key_of(user_code: str) -> str:
 
 def _hashed(kind: str, code: str) -> str:
     """Keyed: a user code is short enough to be guessed from a plain hash."""
-    return salted_hmac(f"{kind} code", code, algorithm="sha256").hexdigest()
+    return salted_hmac(f"{kind} code", code, secret=keys.lasting(), algorithm="sha256").hexdigest()
 
 
 @contextmanager

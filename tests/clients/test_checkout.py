@@ -57,6 +57,19 @@ def test_git_is_told_to_forget_what_a_repository_sets(client: CommandLine, world
     assert all(f"-c {name}= " in line for line in said.read_text().splitlines())
 
 
+def test_git_is_not_given_the_token(client: CommandLine, world: World):
+    repositories.make(world.folder, remotes=REMOTES)
+    git, said = world.home / "bin" / "git", world.home / "said"
+    git.parent.mkdir()
+    git.write_text(f'#!/bin/sh\nenv >> {said}\nexec {shutil.which("git")} "$@"\n')
+    git.chmod(0o755)
+    path = f"{git.parent}:{os.environ['PATH']}"
+
+    assert _address(client, world, PATH=path, DOCFEEDBACK_TOKEN="secret-1") == ADDRESS
+    assert "GIT_TERMINAL_PROMPT=0" in said.read_text()
+    assert "secret-1" not in said.read_text()
+
+
 @pytest.mark.parametrize("git_ends", [False, True])
 def test_nothing_that_git_has_started_is_waited_for_or_left_behind(
     client: CommandLine, world: World, git_ends: bool

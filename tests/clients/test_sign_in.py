@@ -381,6 +381,34 @@ def test_a_browser_is_opened_only_where_a_person_sits(
     assert ended.stderr.endswith("Error: The sign-in was denied.\n")
 
 
+def test_the_browser_is_not_given_the_token(client: CommandLine, world: World):
+    """It goes on after the command, with all that it starts."""
+    said = world.home / "said"
+    os.mkfifo(said)
+    (world.home / "xdg-open").write_text(f"#!/bin/sh\nenv > {said}\n")
+    (world.home / "xdg-open").chmod(0o755)
+    code = SIGN_IN["answers"]["a code for a moment"]
+    denied = SIGN_IN["answers"]["denied"]
+    world.stage.answers = {HUB: [_discovery(world), world.filled(code), denied]}
+    controller, terminal = pty.openpty()
+    given = {"PATH": f"{world.home}:{world.environment['PATH']}", "DISPLAY": ":0"}
+
+    subprocess.run(
+        [*_absolute(client.command), "login"],
+        cwd=world.folder,
+        env=world.hurried | given | {"DOCFEEDBACK_TOKEN": "secret-1"},
+        stdin=terminal,
+        stdout=terminal,
+        stderr=subprocess.PIPE,
+    )
+    os.close(terminal)
+    os.close(controller)
+
+    environment = said.read_text()
+    assert "DISPLAY=:0" in environment
+    assert "secret-1" not in environment
+
+
 @pytest.mark.parametrize("platform", ["win32", "darwin"])
 def test_a_program_of_the_current_folder_is_never_started(sdk: Sdk, platform: str):
     url = "https://hub.acme.com/device/"

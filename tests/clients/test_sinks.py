@@ -41,8 +41,8 @@ TABLE = {
         {"test_transport", "test_cli"},
     ),
     "starts git": Row(
-        {"git.ask", "git._kill", "git._environment"},
-        {"git.started", "git.kill", "git.environment"},
+        {"git.ask", "git._kill"},
+        {"git.started", "git.kill"},
         "found in a whole path; nobody's words in a shell; no network, and no program of the repository; "
         "memory, time and output are bounded",
         {"test_checkout"},
@@ -52,6 +52,12 @@ TABLE = {
         {"terminal.openBrowser", "terminal.opener"},
         "a person sits there; the address is on the Hub's origin; by a whole path, without a shell",
         {"test_sign_in"},
+    ),
+    "hands its environment on to a program": Row(
+        {"programs.environment"},
+        {"programs.environment"},
+        "without the token",
+        {"test_checkout", "test_sign_in"},
     ),
     "finds a program": Row(
         {"programs.find"},

@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -127,3 +128,28 @@ def test_the_units_of_the_target_stop_with_it_and_it_waits_for_them():
 @pytest.mark.parametrize("path", ["deploy/manage", "deploy/backup", "script/install"])
 def test_the_scripts_can_be_run(path):
     assert os.access(ROOT / path, os.X_OK)
+
+
+@pytest.mark.parametrize(
+    ("url", "asked", "password"),
+    [
+        (
+            "postgres://hub:s%40cret%25@db:5432/hub",
+            "user=hub dbname=hub host=db port=5432",
+            "s@cret%",
+        ),
+        ("postgres:///hub?host=/run/postgresql", "dbname=hub host=/run/postgresql", ""),
+    ],
+)
+def test_a_backup_shows_no_password_among_its_arguments(tmp_path, url, asked, password):
+    dump, arguments, given = (tmp_path / name for name in ("pg_dump", "arguments", "given"))
+    dump.write_text(f'#!/bin/sh\necho "$@" > {arguments}\nprintf %s "$PGPASSWORD" > {given}\n')
+    (tmp_path / "mv").write_text("#!/bin/sh\n")  # there is nothing to move
+    for each in ("pg_dump", "mv"):
+        (tmp_path / each).chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+
+    subprocess.run([DEPLOY / "backup"], env={"PATH": path, "DATABASE_URL": url}, check=True)
+
+    assert arguments.read_text().endswith(f".unfinished {asked}\n")
+    assert given.read_text() == password

@@ -13,6 +13,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command, get_commands, load_command_class
 from django.db import OperationalError, ProgrammingError, connections
+from limits.storage import storage_from_string
 
 from core.command import DJANGOS, Group, HubCommand
 from hub import command_line
@@ -105,6 +106,9 @@ def read_settings() -> dict:
         ("REDIS_URL", "127.0.0.1:6379", "must be a URL such as redis://"),
         ("REDIS_URL", "redis://127.0.0.1:port", "must be a URL such as redis://"),
         ("REDIS_URL", "unix:///run/redis.sock", "must be a URL such as redis://"),
+        ("REDIS_URL", "redis+sentinel://:pw@10.0.0.1:port/hub", "must be a URL such as redis://"),
+        ("REDIS_URL", "redis+sentinel://:p@w@10.0.0.1/hub", "must be a URL such as redis://"),
+        ("REDIS_URL", "redis+sentinel://:pw@10.0.0.1:26379", "must be a URL such as redis://"),
         ("DATABASE_URL", "/var/hub.sqlite3", "must be a URL such as postgres://"),
         ("DATABASE_URL", "mysql://hub@127.0.0.1/hub", "must be a URL such as postgres://"),
         ("DATABASE_URL", "postgres://hub@127.0.0.1:port/hub", "must be a URL such as postgres://"),
@@ -142,10 +146,19 @@ def test_a_setting_that_cannot_be_is_refused_in_a_sentence(environment, name, va
     assert "\n" not in str(refusal.value)
 
 
-def test_redis_may_listen_at_a_socket(environment):
-    environment("REDIS_URL", "redis+unix:///run/redis.sock")
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis+unix:///run/redis.sock",
+        "redis+sentinel://10.0.0.1:26379,[::1]:26379/hub",
+        "redis+sentinel://hub:pw@10.0.0.1:26379, 10.0.0.2:26379/hub",
+    ],
+)
+def test_redis_may_listen_at_a_socket_or_be_found_by_sentinels(environment, url):
+    environment("REDIS_URL", url)
 
-    assert read_settings()["REDIS_URL"] == "redis+unix:///run/redis.sock"
+    assert read_settings()["REDIS_URL"] == url
+    assert storage_from_string(url)
 
 
 @pytest.mark.parametrize(

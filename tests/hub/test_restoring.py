@@ -26,9 +26,11 @@ from integrations.delivery import (
 )
 from integrations.github_api import looking
 from integrations.models import Alert, Delivery, Integration
+from orgs.terminals import protocol
 from reports import erasing
 from tests import build, keeping
 from tests.integrations.alerts import world
+from tests.orgs.terminals import terminal
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -457,6 +459,18 @@ def test_sessions_and_tokens_that_had_ended_end_again(acme, client, code_host):
     assert "session" not in kept
     assert "Ended 1 session.\nRevoked 1 access token.\n" in said
     assert (before, after) == ((200, 200), (302, 401))
+
+
+def test_a_terminal_whose_tokens_were_revoked_is_signed_out(acme):
+    person = build.member(acme)
+    signed_in = terminal.sign_in(person)
+
+    said = after_restore("--revoke-tokens", taken_at="2026-01-01T00:00:00Z")
+    told = terminal.refresh(signed_in).json()
+
+    assert "Revoked 2 access tokens.\n" in said
+    assert told["error_description"] == protocol.SIGNED_OUT
+    assert not person.terminals.exists()
 
 
 @pytest.mark.parametrize("rows", [7])

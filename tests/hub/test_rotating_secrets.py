@@ -16,9 +16,11 @@ from core import client_address
 from hub import settings as hub_settings
 from integrations import github_api
 from integrations.models import Delivery
+from orgs.terminals import codes
 from sandbox.oauth import Code
 from tests import build
 from tests.conftest import key_pair
+from tests.orgs.terminals import terminal
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -110,6 +112,24 @@ def test_access_tokens_do_not_depend_on_the_key(keys):
     keys.set(NEW)
 
     assert caller.get("/v1/orgs/me").status_code == 200
+
+
+def test_a_terminal_that_waits_is_found_by_every_process_while_the_key_is_replaced(
+    keys, monkeypatch
+):
+    monkeypatch.setattr(codes, "INTERVAL", 0)
+    person = build.member(build.organization())
+    waiting = terminal.begin()
+
+    keys.set(OLD, NEW, OLD)
+    seen = [terminal.poll(waiting).json()["error"]]
+    keys.set(NEW, OLD)
+    terminal.answer(person, waiting)
+    keys.set(OLD, NEW, OLD)
+    tokens = terminal.poll(waiting).json()
+
+    assert seen == ["authorization_pending"]
+    assert terminal.me(tokens).status_code == 200
 
 
 def test_the_sources_of_a_day_stay_the_same_until_the_old_key_is_gone(keys):

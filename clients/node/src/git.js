@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { devNull } from "node:os";
-import { find } from "./programs.js";
+import * as programs from "./programs.js";
 
 const MAX_BYTES = 64 * 1024;
 const MILLISECONDS = 5000;
@@ -27,7 +27,7 @@ const SAFE = [
 
 /** The path of git, or null. */
 export function program() {
-  return find("git");
+  return programs.find("git");
 }
 
 /** What git prints; null if it fails, takes too long, needs too much memory or says too much. */
@@ -110,7 +110,7 @@ function decoded(output) {
 
 /** Ours, without what a hook that called us was told about its own repository. */
 function environment() {
-  const kept = Object.entries(process.env).filter(
+  const kept = Object.entries(programs.environment()).filter(
     ([name]) => !name.toUpperCase().startsWith("GIT_") || KEPT.includes(name),
   );
   return { ...Object.fromEntries(kept), ...OURS };

@@ -7,6 +7,7 @@
 import { execFile } from "node:child_process";
 import dns from "node:dns";
 import { basename, dirname } from "node:path";
+import { environment } from "./programs.js";
 import { turns } from "./turns.js";
 
 const MAX_BYTES = 1024 * 1024; // for all the addresses that a name can have
@@ -44,7 +45,7 @@ function ask(host, options, signal) {
   const how = {
     cwd: dirname(process.execPath), // the current folder may be gone
     env: {
-      ...process.env,
+      ...environment(),
       NODE_OPTIONS: undefined, // what is loaded into this process takes its time
       [WANTED]: JSON.stringify([host, options]),
     },

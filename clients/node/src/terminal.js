@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import { find } from "./programs.js";
+import { environment, find } from "./programs.js";
 import { plain } from "./visible.js";
 
 const REMOTE = ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"];
@@ -98,7 +98,7 @@ function endLine() {
 export function openBrowser(url) {
   const [program, ...words] = process.stdin.isTTY && process.stdout.isTTY ? opener() : [];
   if (!program || REMOTE.some((name) => process.env[name])) return Promise.resolve(false);
-  const options = { stdio: "ignore", detached: true };
+  const options = { stdio: "ignore", detached: true, env: environment() };
   return new Promise((resolve) => {
     const started = spawn(program, [...words, url], options);
     started.on("spawn", () => resolve(true)).on("error", () => resolve(false));

@@ -1,5 +1,6 @@
 """What is compared with GitHub."""
 
+from base64 import b64encode
 from datetime import timedelta
 from threading import BoundedSemaphore
 
@@ -9,6 +10,7 @@ import requests
 from core import deadlines
 from hub.setup import github_app, webhooks
 from hub.setup.findings import Level, Question, ask_all
+from hub.setup.questions import QUESTIONS
 from integrations.github_api import GitHubError
 from sandbox.webhooks import Event, Sent
 from tests.hub.setup.conftest import levels, said
@@ -18,6 +20,14 @@ CALLBACKS = (
     "https://hub.example/v1/integrations/github/callback and "
     "https://hub.example/login/github/callback/, in this order"
 )
+
+
+def pem_without_its_first_line(pem: str) -> str:
+    return pem.partition("\n")[2]
+
+
+def in_base64(pem: str) -> str:
+    return b64encode(pem.encode()).decode()
 
 
 def found() -> list:
@@ -65,6 +75,20 @@ def test_settings_that_github_does_not_know(app, settings, name, value, level, s
     setattr(settings, f"HUB_GITHUB_{name}", value)
 
     assert sentence in said(found(), level)
+
+
+@pytest.mark.parametrize(
+    "written", [pem_without_its_first_line, in_base64], ids=["no first line", "in base64"]
+)
+def test_a_key_that_is_taken_for_a_path_is_not_quoted(app, settings, written):
+    key = settings.HUB_GITHUB_PRIVATE_KEY = written(settings.HUB_GITHUB_PRIVATE_KEY)
+
+    asked = [each for each in QUESTIONS if each.about in ("GitHub App", "Files")]
+    about_app, about_files = (answer for _, answer in ask_all(asked))
+
+    assert "HUB_GITHUB_PRIVATE_KEY is neither a PEM key nor the path" in said(about_app, PROBLEM)
+    assert key[:30] not in said(about_app) + said(about_files)
+    assert "could not be checked" not in said(about_files)
 
 
 def test_a_code_host_that_is_away_is_one_problem(app, settings):

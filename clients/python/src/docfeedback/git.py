@@ -118,7 +118,7 @@ def _environment() -> Dict[str, str]:
     """Ours, without what a hook that called us was told about its own repository."""
     kept = {
         name: value
-        for name, value in os.environ.items()
+        for name, value in programs.environment().items()
         if not name.upper().startswith("GIT_") or name in KEPT
     }
     return {**kept, **OURS}

@@ -115,7 +115,12 @@ def _opened(url: str) -> bool:
 
     quiet = subprocess.DEVNULL
     subprocess.Popen(  # noqa: S603 (the URL is on the Hub's origin)
-        [*command, url], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
+        [*command, url],
+        env=programs.environment(),
+        stdin=quiet,
+        stdout=quiet,
+        stderr=quiet,
+        start_new_session=True,
     )
     return True
 
