@@ -83,7 +83,7 @@ def edit_comment(
 ) -> IssueComment | None:
     """Write a comment anew; doing so twice changes nothing. None if somebody has deleted it."""
     path = f"/issues/comments/{comment_id}"
-    ask = partial(asked, repository, "PATCH", path, input={"body": body})
+    ask = partial(asked, repository, "PATCH", path, fields={"body": body})
     answer = bounded_by(ask, deadline=deadline)
     return _there(answer, repository, number, comment_id, deadline)
 

@@ -112,7 +112,7 @@ def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
 def _close(repository: Repository, number: int) -> None:
     """https://docs.github.com/en/rest/issues/issues (update an issue)"""
     closed = {"state": "closed", "state_reason": "completed"}
-    answer = asked(repository, "PATCH", f"/issues/{number}", input=closed)
+    answer = asked(repository, "PATCH", f"/issues/{number}", fields=closed)
     if answer.status == 200:
         return
     raise_for_refusal(answer, repository)

@@ -42,7 +42,7 @@ def _read(repository: Repository, number: int) -> IssueFacts:
 
 def _reopen(repository: Repository, number: int) -> IssueFacts:
     wish = {"state": "open"}
-    return _told(repository, number, asked(repository, "PATCH", f"/issues/{number}", input=wish))
+    return _told(repository, number, asked(repository, "PATCH", f"/issues/{number}", fields=wish))
 
 
 def _told(repository: Repository, number: int, answer: GitHubAnswer) -> IssueFacts:

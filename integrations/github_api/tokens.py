@@ -76,7 +76,7 @@ def mint(installation_id: int, **narrowed: Any) -> GitHubAnswer:
     `narrowed` as in https://docs.github.com/en/rest/apps/apps (create an installation access token).
     """
     path = f"/app/installations/{installation_id}/access_tokens"
-    answer = ask_as_app("POST", path, input=narrowed)
+    answer = ask_as_app("POST", path, fields=narrowed)
     if answer.status in (201, 403, 404, 422):
         return answer
     raise Unreachable(f"GitHub answered {answer.status} when asked for a token.")

@@ -59,7 +59,7 @@ def post(
 def _post(token: str, url: str, fields: dict[str, Any]) -> GitHubAnswer:
     auth = with_token(token)
     try:
-        return request(auth, "POST", url, input=fields)
+        return request(auth, "POST", url, fields=fields)
     except Exception as error:  # after the first byte, it may have been created
         if never_connected(error):
             raise Unreachable("GitHub could not be reached.") from error

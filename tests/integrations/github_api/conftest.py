@@ -14,7 +14,7 @@ from core import deadlines
 from integrations import github_api
 from tests.conftest import key_pair
 
-API = "https://api.github.com:443"
+API = "https://api.github.com"
 TOKEN = "POST /app/installations/1/access_tokens"
 
 
