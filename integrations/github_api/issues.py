@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from django.conf import settings
 
-from core import deadlines
+from core import deadlines, told
 from integrations.github_api import dressing as dressings
+from integrations.github_api import shapes
 from integrations.github_api.answers import (
     GitHubAnswer,
     limit_left,
@@ -99,10 +100,10 @@ def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
     if (
         answer.status == 201
         and isinstance(answer.body, dict)
-        and type(answer.body.get("number")) is int
+        and told.is_id(answer.body.get("number"))
     ):
         number = answer.body["number"]
-        url = answer.body.get("html_url")
+        url = shapes.page(answer.body.get("html_url"))
         url = url or f"{settings.HUB_GITHUB_URL}/{repository.name}/issues/{number}"
         return Issue(number, url, limit_left(answer))
     raise_for_refusal(answer, repository)

@@ -1,6 +1,7 @@
 """One request to GitHub: the only module that uses PyGithub, to sign it."""
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,7 +34,9 @@ USER_AGENT = "docs-feedback-hub"
 MEDIA_TYPE = "application/vnd.github+json"
 ENTERPRISE = "/api/v3"  # where the API is on a host of one's own
 LONGEST_REASON = 200  # characters
+NOT_GITHUB = "Something between this Hub and GitHub answered {}, not GitHub itself."
 API_VERSION = "2022-11-28"
+TOKEN = re.compile(r"[!-~]+")
 
 T = TypeVar("T")
 
@@ -51,7 +54,7 @@ def as_app() -> github.Auth.Auth:
 
 def with_token(token: str) -> github.Auth.Auth:
     """Authenticate with the token of an installation or a person. Raises `Unreachable` if it is none."""
-    if not isinstance(token, str) or not token:
+    if not isinstance(token, str) or not TOKEN.fullmatch(token):
         raise Unreachable("GitHub answered without a token when asked for one.")
     return github.Auth.Token(token)
 
@@ -95,11 +98,15 @@ def _our_errors() -> Iterator[None]:
 def ask(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: Any) -> GitHubAnswer:
     """A request that creates nothing in a repository: after any error it is safe to try again."""
     try:
-        return request(auth, verb, path, **arguments)
+        answer = request(auth, verb, path, **arguments)
     except requests.RequestException as error:
         raise Unreachable("GitHub could not be reached.") from error
     except Exception as error:  # such as for a redirect to another host
         raise Unreachable("GitHub's response could not be understood.") from error
+    if not answer.is_githubs:
+        raise_for_limit(answer)
+        raise Unreachable(NOT_GITHUB.format(answer.status))
+    return answer
 
 
 def look_up(auth: github.Auth.Auth | None, path: str, **parameters: Any) -> Any:

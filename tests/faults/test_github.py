@@ -42,6 +42,7 @@ FAULTS = {  # name: what is armed, and where the delivery is right after the POS
     "403 Retry-After: abc": (("403_retry_after", {"value": "abc"}), "pending"),
     "429 with a date": (("429", {"value": IN_FIVE_MINUTES}), "pending"),
     "remaining 0": (("remaining_0", {"reset_in": 600}), "pending"),
+    "403 of a proxy": (("answer", {"status": 403, "body": "<html>"}), "pending, unknown"),
     "401": (("401", {}), "sent"),
     "401 twice": (("401", {"times": 2}), "held"),
     "403 archived": (("403_archived", {}), "held"),
@@ -52,6 +53,7 @@ FAULTS = {  # name: what is armed, and where the delivery is right after the POS
     "token 500": (("500", {"path": "token"}), "pending"),
     "token 401": (("401", {"path": "token"}), "pending"),
     "token 404": (("404", {"path": "token"}), "held"),
+    "token 404 of a proxy": (("answer", {"status": 404, "path": "token"}), "pending"),
     "token 429": (("429", {"path": "token", "value": 120}), "pending"),
 }
 
