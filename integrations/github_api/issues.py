@@ -134,10 +134,15 @@ def raise_for_refusal(answer: GitHubAnswer, repository: Repository, *, what: str
             raise Blocked(f"{repository.name}{ARCHIVED}")
         case 403 if what == "comment" and NO_PERMISSION not in answer.message.lower():
             raise Locked(f"GitHub takes no comment on the issue now: {answer.reason.rstrip('.')}.")
-        case 403:
+        case 403 if not answer.message or NO_PERMISSION in answer.message.lower():
             raise Blocked(
                 f"The app may not write issues in {repository.name}. Give it the permission Issues: "
                 "read and write, then press Try again."
+            )
+        case 403 | 451:  # such as for the list of IP addresses that an organization allows
+            raise Blocked(
+                f"GitHub refuses issues in {repository.name}: {answer.reason.rstrip('.')}. Change that, "
+                "then press Try again."
             )
         case 404:
             raise Gone(

@@ -174,7 +174,25 @@ REFUSALS = [
     (400, "Problems parsing JSON", Refused, "GitHub refused the issue: Problems parsing JSON."),
     (422, "Validation Failed", Refused, "GitHub refused the issue: Validation Failed."),
     (422, "", Refused, "GitHub refused the issue: 422."),
-    (451, None, Refused, "GitHub refused the issue: 451."),
+    (
+        403,
+        "The `acme` organization has an IP allow list enabled.",
+        Blocked,
+        (
+            "GitHub refuses issues in acme/docs: The `acme` organization has an IP allow list enabled. "
+            "Change that, then press Try again."
+        ),
+    ),
+    (
+        451,
+        "Repository access blocked",
+        Blocked,
+        (
+            "GitHub refuses issues in acme/docs: Repository access blocked. "
+            "Change that, then press Try again."
+        ),
+    ),
+    (409, None, Refused, "GitHub refused the issue: 409."),
 ]
 
 
