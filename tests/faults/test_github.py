@@ -15,7 +15,8 @@ from django.core.management import call_command
 from django.db import connection
 
 from integrations.delivery import holds
-from integrations.models import Delivery, Installation
+from integrations.github_sync import reconciling
+from integrations.models import Delivery, Installation, Integration
 from tests.faults import world
 from tests.hub_process import ROOT
 from tests.waiting import wait_until
@@ -91,6 +92,22 @@ def test_suspended_then_unsuspended(hub, host, tell):
     assert (suspended.status, still.status) == ("held", "held")
     assert world.what_became(report_id).status == "sent"
     world.check(host, [report_id])
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/api/v3/app/installations/*", 404), ("POST", "token", 422)],
+    ids=["installation", "repository"],
+)
+def test_a_page_of_a_proxy_ends_nothing(hub, host, method, path, status):
+    host.fail("answer", status=status, body="<html>", method=method, path=path)
+    before = Integration.objects.values("problem", "repository_private").get()
+
+    reconciling.reconcile()
+
+    assert Integration.objects.values("problem", "repository_private").get() == before
+    assert Installation.objects.get().suspended_at is None
+    assert not host.faults.waiting()
 
 
 def test_the_process_is_killed_after_the_issue_was_made(hub, host, tell):
