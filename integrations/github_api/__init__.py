@@ -29,7 +29,7 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
     installations.py  what an installation may do, and where
     registering.py    the app that an operator has just registered
     asking.py         calling GitHub while a maintainer waits
-    writing.py, tokens.py, transport.py, answers.py, errors.py: how all of them call GitHub
+    writing.py, tokens.py, transport.py, answers.py, shapes.py, errors.py: how all of them call GitHub
 
 Sources: https://docs.github.com/en/rest/issues/issues, .../rest/apps/apps,
 .../rest/apps/installations, .../rest/collaborators/collaborators and

@@ -16,6 +16,8 @@ OTHER_TIME = (
     "so it cannot be found out what was sent." + FOR_OPERATORS
 )
 MAX_DIGITS = 20  # of a number of seconds; more digits would not lengthen the wait
+LONGEST_REASON = 500  # characters
+MOST_ERRORS = 20  # of one answer, that are told
 LONGEST_WAIT = timedelta(hours=1)
 CLOCKS_DIFFER = timedelta(hours=2)  # the most that the clocks of the database and GitHub may differ
 
@@ -28,16 +30,21 @@ class GitHubAnswer(NamedTuple):
     body: Any
 
     @property
+    def is_githubs(self) -> bool:
+        """Whether GitHub itself says it: a refusal that is no JSON is the page of a proxy."""
+        return not 400 <= self.status < 500 or isinstance(self.body, dict)
+
+    @property
     def message(self) -> str:
         """GitHub's message; empty without one."""
-        return str(self.body.get("message") or "") if isinstance(self.body, dict) else ""
+        return _words(self.body.get("message") or "") if isinstance(self.body, dict) else ""
 
     @property
     def reason(self) -> str:
         """What is wrong with the request: its errors if there are any, or the message, or the status."""
         errors = self.body.get("errors") if isinstance(self.body, dict) else None
-        details = "; ".join(_in_words(each) for each in errors) if isinstance(errors, list) else ""
-        return details or self.message or str(self.status)
+        listed = errors[:MOST_ERRORS] if isinstance(errors, list) else []
+        return _words("; ".join(map(_in_words, listed))) or self.message or str(self.status)
 
 
 def raise_for_limit(answer: GitHubAnswer) -> None:
@@ -68,7 +75,7 @@ def making_sense() -> Iterator[None]:
     """Raise `Unreachable` if the block fails to read a response. Only for calls that create nothing."""
     try:
         yield
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise Unreachable("GitHub's response could not be understood.") from error
 
 
@@ -87,6 +94,12 @@ def require_same_time(answer: GitHubAnswer, now: datetime) -> None:
     """
     if abs(date(answer) + clock.ahead - now) > CLOCKS_DIFFER:
         raise OtherTime(OTHER_TIME)
+
+
+def _words(said: Any) -> str:
+    """What is shown of a sentence. It may repeat what somebody wrote, and no column takes a NUL."""
+    shown = str(said)[:LONGEST_REASON]
+    return "".join(each if each.isprintable() else " " for each in shown).strip()
 
 
 def _in_words(error: Any) -> str:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from django.conf import settings
 
-from integrations.github_api import tokens
+from integrations.github_api import shapes, tokens
 from integrations.github_api.answers import GitHubAnswer, date, making_sense, raise_for_limit
 from integrations.github_api.errors import Unreachable
 from integrations.github_api.transport import bounded_by, post_form
@@ -63,8 +63,8 @@ def app_facts(*, deadline: float) -> AppFacts:
         answer = bounded_by(partial(_ask, "/app"), deadline=deadline)
         body = answer.body
         return AppFacts(
-            body["slug"],
-            body.get("client_id") or "",
+            shapes.name(body["slug"]),
+            shapes.text(body.get("client_id")),
             dict(body["permissions"]),
             frozenset(body["events"]),
             _settings_page(body),
@@ -77,8 +77,8 @@ def webhook_facts(*, deadline: float) -> WebhookFacts:
     with making_sense():
         body = bounded_by(partial(_ask, "/app/hook/config"), deadline=deadline).body
         return WebhookFacts(
-            body.get("url") or "",
-            body.get("content_type") or "form",
+            shapes.text(body.get("url")),
+            shapes.text(body.get("content_type")) or "form",
             str(body.get("insecure_ssl", "0")) == "0",
         )
 
@@ -123,14 +123,11 @@ def _ask(path: str, **parameters: Any) -> GitHubAnswer:
 def _settings_page(body: Mapping[str, Any]) -> str:
     owner = body.get("owner") or {}
     is_shared = owner.get("type") == "Organization"
-    folder = f"/organizations/{quote(owner['login'], safe='')}" if is_shared else ""
+    folder = f"/organizations/{quote(shapes.name(owner['login']), safe='')}" if is_shared else ""
     return f"{settings.HUB_GITHUB_URL}{folder}/settings/apps/{quote(body['slug'], safe='')}"
 
 
 def _sent(body: Mapping[str, Any]) -> SentWebhook:
-    name = f"{body['event']} {body.get('action') or ''}".strip()
-    try:
-        at = datetime.fromisoformat(body["delivered_at"])
-    except ValueError as error:
-        raise TypeError from error
-    return SentWebhook(name, at, int(body.get("status_code") or 0), str(body.get("status") or ""))
+    name = f"{shapes.text(body['event'])} {shapes.text(body.get('action'))}".strip()
+    at = datetime.fromisoformat(body["delivered_at"]).astimezone(UTC)
+    return SentWebhook(name, at, int(body.get("status_code") or 0), shapes.text(body.get("status")))

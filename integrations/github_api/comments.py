@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
+from core import told
+from integrations.github_api import shapes
 from integrations.github_api.answers import (
     GitHubAnswer,
     limit_left,
@@ -59,12 +61,10 @@ def create_comment(
     path = f"/issues/{number}/comments"
     write = partial(post, repository, path, {"body": body})
     answer = once(write, deadline=deadline)
-    if (
-        answer.status == 201
-        and isinstance(answer.body, dict)
-        and type(answer.body.get("id")) is int
-    ):
-        return _comment(answer.body, repository, number, answer)
+    if answer.status == 201 and isinstance(answer.body, dict) and told.is_id(answer.body.get("id")):
+        said = answer.body.get("body")
+        made = answer.body | {"body": said if isinstance(said, str) else ""}
+        return _comment(made, repository, number, answer)
     _raise_why(answer, repository, number, deadline)
     raise OutcomeUnknown(f"GitHub answered {answer.status} without a comment.")
 
@@ -83,7 +83,7 @@ def edit_comment(
 ) -> IssueComment | None:
     """Write a comment anew; doing so twice changes nothing. None if somebody has deleted it."""
     path = f"/issues/comments/{comment_id}"
-    ask = partial(asked, repository, "PATCH", path, input={"body": body})
+    ask = partial(asked, repository, "PATCH", path, fields={"body": body})
     answer = bounded_by(ask, deadline=deadline)
     return _there(answer, repository, number, comment_id, deadline)
 
@@ -146,7 +146,8 @@ def _there(
 ) -> IssueComment | None:
     is_one = answer.status == 200 and isinstance(answer.body, dict)
     if is_one and answer.body.get("id") == comment_id:
-        return _comment(answer.body, repository, number, answer)
+        with making_sense():
+            return _comment(answer.body, repository, number, answer)
     if answer.status == 404:
         read_issue(repository, number, deadline=deadline)
         return None
@@ -173,7 +174,8 @@ def _listed(repository: Repository, number: int, since: datetime, page: int) -> 
 def _comment(
     item: dict[str, Any], repository: Repository, number: int, answer: GitHubAnswer
 ) -> IssueComment:
-    url = item.get("html_url") or (
+    url = shapes.page(item.get("html_url")) or (
         f"{settings.HUB_GITHUB_URL}/{repository.name}/issues/{number}#issuecomment-{item['id']}"
     )
-    return IssueComment(item["id"], url, item.get("body") or "", limit_left(answer))
+    comment_id, body = shapes.number(item["id"]), shapes.text(item.get("body"))
+    return IssueComment(comment_id, url, body, limit_left(answer))

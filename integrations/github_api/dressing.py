@@ -11,7 +11,7 @@ from integrations.github_api.answers import GitHubAnswer
 from integrations.models.dressing import Dressing, key
 
 MOST_ERRORS = 200  # of one answer
-OF_ITS_TEXT = {"title", "body"}
+OF_ITS_TEXT = ("title", "body")
 
 
 def fields(dressing: Dressing) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from integrations.github_api import tokens
+from integrations.github_api import shapes, tokens
 from integrations.github_api.answers import GitHubAnswer, making_sense
 from integrations.github_api.errors import Suspended, Unreachable
 from integrations.github_api.transport import all_bounded_by, bounded_by, look_up, with_token
@@ -95,8 +95,8 @@ class RepositoryPage(NamedTuple):
 def installation_facts(body: Mapping[str, Any]) -> InstallationFacts:
     """From GitHub's JSON."""
     return InstallationFacts(
-        body["id"],
-        body["account"].get("login") or body["account"]["slug"],  # an enterprise has no login
+        shapes.number(body["id"]),
+        shapes.name(body["account"].get("login") or body["account"]["slug"]),  # as of an enterprise
         bool(body.get("suspended_at")),
         body["permissions"].get("issues") == "write",
     )
@@ -105,13 +105,13 @@ def installation_facts(body: Mapping[str, Any]) -> InstallationFacts:
 def repository_facts(body: Mapping[str, Any]) -> RepositoryFacts:
     """From GitHub's JSON."""
     return RepositoryFacts(
-        body["id"],
-        body["owner"]["login"],
-        body["name"],
-        body.get("private", True),
-        body.get("has_issues", True),
-        body.get("archived", False),
-        body.get("has_pages", True),
+        shapes.number(body["id"]),
+        shapes.name(body["owner"]["login"]),
+        shapes.name(body["name"]),
+        shapes.flag(body.get("private", True)),
+        shapes.flag(body.get("has_issues", True)),
+        shapes.flag(body.get("archived", False)),
+        shapes.flag(body.get("has_pages", True)),
     )
 
 
@@ -128,7 +128,9 @@ def reached(installation_id: int, repository_id: int, *, deadline: float) -> Rea
         answer = bounded_by(wish, deadline=deadline)
         if answer.status != 201:
             return None
-        return Reached(repository_facts(answer.body["repositories"][0]), answer.body["token"])
+        found = repository_facts(answer.body["repositories"][0])
+        _require(found.id == repository_id)
+        return Reached(found, answer.body["token"])
 
 
 def rights(reached: Reached, people: Sequence[Person], *, deadline: float) -> list[Right]:
@@ -166,7 +168,15 @@ def _installation(installation_id: int) -> InstallationFacts | None:
         return None
     if answer.status != 200:
         raise Unreachable(f"GitHub answered {answer.status} when asked about the installation.")
-    return installation_facts(answer.body)
+    facts = installation_facts(answer.body)
+    _require(facts.id == installation_id)
+    return facts
+
+
+def _require(is_about_it: bool) -> None:
+    """Raise `Unreachable` if the answer is about something else than what was asked for."""
+    if not is_about_it:
+        raise Unreachable("GitHub's response is about something else.")
 
 
 def _candidate(installation_id: int, full_name: str, person: Person) -> Candidate | None:
@@ -239,4 +249,4 @@ def _person_now(token: str, person: Person) -> Person | None:
     body = look_up(with_token(token), f"/user/{person.github_id}")
     if body is None or body["id"] != person.github_id or body["login"] == person.login:
         return None
-    return Person(person.github_id, body["login"])
+    return Person(person.github_id, shapes.name(body["login"]))

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from django.conf import settings
 
-from core import deadlines
+from core import deadlines, told
 from integrations.github_api import dressing as dressings
+from integrations.github_api import shapes
 from integrations.github_api.answers import (
     GitHubAnswer,
     limit_left,
@@ -99,10 +100,10 @@ def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
     if (
         answer.status == 201
         and isinstance(answer.body, dict)
-        and type(answer.body.get("number")) is int
+        and told.is_id(answer.body.get("number"))
     ):
         number = answer.body["number"]
-        url = answer.body.get("html_url")
+        url = shapes.page(answer.body.get("html_url"))
         url = url or f"{settings.HUB_GITHUB_URL}/{repository.name}/issues/{number}"
         return Issue(number, url, limit_left(answer))
     raise_for_refusal(answer, repository)
@@ -112,7 +113,7 @@ def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
 def _close(repository: Repository, number: int) -> None:
     """https://docs.github.com/en/rest/issues/issues (update an issue)"""
     closed = {"state": "closed", "state_reason": "completed"}
-    answer = asked(repository, "PATCH", f"/issues/{number}", input=closed)
+    answer = asked(repository, "PATCH", f"/issues/{number}", fields=closed)
     if answer.status == 200:
         return
     raise_for_refusal(answer, repository)
@@ -133,10 +134,15 @@ def raise_for_refusal(answer: GitHubAnswer, repository: Repository, *, what: str
             raise Blocked(f"{repository.name}{ARCHIVED}")
         case 403 if what == "comment" and NO_PERMISSION not in answer.message.lower():
             raise Locked(f"GitHub takes no comment on the issue now: {answer.reason.rstrip('.')}.")
-        case 403:
+        case 403 if not answer.message or NO_PERMISSION in answer.message.lower():
             raise Blocked(
                 f"The app may not write issues in {repository.name}. Give it the permission Issues: "
                 "read and write, then press Try again."
+            )
+        case 403 | 451:  # such as for the list of IP addresses that an organization allows
+            raise Blocked(
+                f"GitHub refuses issues in {repository.name}: {answer.reason.rstrip('.')}. Change that, "
+                "then press Try again."
             )
         case 404:
             raise Gone(

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 from core import deadlines
+from integrations.github_api import shapes
 from integrations.github_api.answers import GitHubAnswer, date, making_sense, require_same_time
 from integrations.github_api.errors import TimedOut, Unfinished, Unreachable
 from integrations.github_api.issues import Issue, raise_for_refusal
@@ -139,11 +140,15 @@ class _Look:
 
     def _note(self, items: list[dict[str, Any]]) -> None:
         for item in filter(is_ours, items):
-            body, issue = item.get("body") or "", Issue(item["number"], item["html_url"])
+            body, number = shapes.text(item.get("body")), shapes.number(item["number"])
+            issue = Issue(number, shapes.page(item["html_url"]) or self._page_of(number))
             if self.marker in body:
                 self.found = self.found or issue
             if self.remembers and (marks := MARK.findall(body)):
                 self.issues.setdefault(marks[-1], issue)  # one each: who may edit it may add more
+
+    def _page_of(self, number: int) -> str:
+        return f"{settings.HUB_GITHUB_URL}/{self.repository.name}/issues/{number}"
 
     def _go_on_after(self, answer: GitHubAnswer) -> bool:
         """Begin at the last update that was read; False at the end of the list.

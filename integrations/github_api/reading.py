@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
+from integrations.github_api import shapes
 from integrations.github_api.answers import GitHubAnswer, making_sense
 from integrations.github_api.errors import IssueGone, Unreachable
 from integrations.github_api.issues import raise_for_refusal
@@ -42,7 +43,7 @@ def _read(repository: Repository, number: int) -> IssueFacts:
 
 def _reopen(repository: Repository, number: int) -> IssueFacts:
     wish = {"state": "open"}
-    return _told(repository, number, asked(repository, "PATCH", f"/issues/{number}", input=wish))
+    return _told(repository, number, asked(repository, "PATCH", f"/issues/{number}", fields=wish))
 
 
 def _told(repository: Repository, number: int, answer: GitHubAnswer) -> IssueFacts:
@@ -83,8 +84,8 @@ def _repository(repository: Repository) -> GitHubAnswer:
 def _facts(item: dict[str, Any]) -> IssueFacts:
     is_open = item["state"] == "open"
     return IssueFacts(
-        item["state"],
-        "" if is_open else item.get("state_reason") or "",
+        shapes.name(item["state"]),
+        "" if is_open or not item.get("state_reason") else shapes.name(item["state_reason"]),
         _time(item.get("closed_at")),
         bool(item.get("locked")),
         _time(item.get("updated_at")),

@@ -6,7 +6,7 @@ from typing import Any
 
 from integrations.github_api.answers import GitHubAnswer, date, raise_for_limit
 from integrations.github_api.errors import FOR_OPERATORS, Gone, Suspended, Unreachable
-from integrations.github_api.transport import as_app, ask
+from integrations.github_api.transport import as_app, ask, with_token
 from integrations.models import Repository
 
 SHORTEST_LIFE = timedelta(minutes=5)  # a token that is about to expire is not used
@@ -65,8 +65,9 @@ def _mint(repository: Repository) -> tuple[str, float]:
 def _token_in(answer: GitHubAnswer) -> tuple[str, float]:
     try:
         life = datetime.fromisoformat(answer.body["expires_at"]) - date(answer)
+        with_token(answer.body["token"])  # or it would be kept, and fail each time
         return answer.body["token"], time.monotonic() + (life - SHORTEST_LIFE).total_seconds()
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise Unreachable("GitHub answered without a token when asked for one.") from None
 
 
@@ -76,7 +77,7 @@ def mint(installation_id: int, **narrowed: Any) -> GitHubAnswer:
     `narrowed` as in https://docs.github.com/en/rest/apps/apps (create an installation access token).
     """
     path = f"/app/installations/{installation_id}/access_tokens"
-    answer = ask_as_app("POST", path, input=narrowed)
+    answer = ask_as_app("POST", path, fields=narrowed)
     if answer.status in (201, 403, 404, 422):
         return answer
     raise Unreachable(f"GitHub answered {answer.status} when asked for a token.")

@@ -1,12 +1,14 @@
-"""One request to GitHub: the only module that uses PyGithub."""
+"""One request to GitHub: the only module that uses PyGithub, to sign it."""
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urljoin, urlsplit
 
 import github
 import jwt
@@ -15,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from django.conf import settings
 from urllib3.exceptions import NewConnectionError
 
-from core import deadlines
+from core import deadlines, outgoing
 from core.watching import metrics
 from integrations.github_api.answers import GitHubAnswer, raise_for_limit
 from integrations.github_api.errors import (
@@ -32,7 +34,9 @@ USER_AGENT = "docs-feedback-hub"
 MEDIA_TYPE = "application/vnd.github+json"
 ENTERPRISE = "/api/v3"  # where the API is on a host of one's own
 LONGEST_REASON = 200  # characters
+NOT_GITHUB = "Something between this Hub and GitHub answered {}, not GitHub itself."
 API_VERSION = "2022-11-28"
+TOKEN = re.compile(r"[!-~]+")
 
 T = TypeVar("T")
 
@@ -50,7 +54,7 @@ def as_app() -> github.Auth.Auth:
 
 def with_token(token: str) -> github.Auth.Auth:
     """Authenticate with the token of an installation or a person. Raises `Unreachable` if it is none."""
-    if not isinstance(token, str) or not token:
+    if not isinstance(token, str) or not TOKEN.fullmatch(token):
         raise Unreachable("GitHub answered without a token when asked for one.")
     return github.Auth.Token(token)
 
@@ -102,11 +106,15 @@ def _our_errors() -> Iterator[None]:
 def ask(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: Any) -> GitHubAnswer:
     """A request that creates nothing in a repository: after any error it is safe to try again."""
     try:
-        return request(auth, verb, path, **arguments)
+        answer = request(auth, verb, path, **arguments)
     except requests.RequestException as error:
         raise Unreachable("GitHub could not be reached.") from error
-    except Exception as error:  # PyGithub raises many errors, for redirects among others
+    except Exception as error:  # such as for a redirect to another host
         raise Unreachable("GitHub's response could not be understood.") from error
+    if not answer.is_githubs:
+        raise_for_limit(answer)
+        raise Unreachable(NOT_GITHUB.format(answer.status))
+    return answer
 
 
 def look_up(auth: github.Auth.Auth | None, path: str, **parameters: Any) -> Any:
@@ -129,15 +137,16 @@ def post_form(path: str, fields: dict[str, str]) -> GitHubAnswer:
 
 
 def _form_posted(path: str, fields: dict[str, str]) -> GitHubAnswer:
-    answer = requests.post(
-        settings.HUB_GITHUB_URL + path,
-        data=fields,
-        headers={"Accept": "application/json", "User-Agent": USER_AGENT},
-        timeout=TIMEOUT,
-        allow_redirects=False,
-    )
-    headers = {name.lower(): value for name, value in answer.headers.items()}
-    return GitHubAnswer(answer.status_code, headers, _json(answer.text))
+    with outgoing.session() as session:
+        return _answer(
+            session.post(
+                settings.HUB_GITHUB_URL + path,
+                data=fields,
+                headers={"Accept": "application/json", "User-Agent": USER_AGENT},
+                timeout=TIMEOUT,
+                allow_redirects=False,
+            )
+        )
 
 
 def request(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: Any) -> GitHubAnswer:
@@ -169,24 +178,53 @@ def _kind_of(answer: GitHubAnswer) -> str:
     return f"{answer.status // 100}xx"
 
 
-def _asked(auth: github.Auth.Auth | None, verb: str, path: str, **arguments: Any) -> GitHubAnswer:
-    client = github.Github(
-        auth=auth,
-        base_url=_api_url(),
-        timeout=TIMEOUT,
-        retry=0,
-        seconds_between_requests=None,
-        seconds_between_writes=None,
-        user_agent=USER_AGENT,
-        api_version=API_VERSION,
-    )
-    try:
-        status, headers, text = client.requester.requestJson(
-            verb, path, headers={"Accept": MEDIA_TYPE}, **arguments
+def _asked(
+    auth: github.Auth.Auth | None,
+    verb: str,
+    path: str,
+    *,
+    parameters: dict[str, Any] | None = None,
+    fields: dict[str, Any] | None = None,
+) -> GitHubAnswer:
+    headers = {
+        "Accept": MEDIA_TYPE,
+        "User-Agent": USER_AGENT,
+        "X-GitHub-Api-Version": API_VERSION,
+    }
+    if auth:
+        auth.authentication(headers)
+    with outgoing.session() as session:
+        send = partial(
+            session.request,
+            verb,
+            json=fields,
+            headers=headers,
+            timeout=TIMEOUT,
+            allow_redirects=False,
         )
-    finally:
-        client.close()
-    return GitHubAnswer(status, headers, _json(text))
+        answer = send(_api_url() + path, params=parameters)
+        if answer.status_code == 301 and "location" in answer.headers:
+            there = _moved(answer.url, answer.headers["location"])
+            answer = send(there, params=None if urlsplit(there).query else parameters)
+    return _answer(answer)
+
+
+def _moved(url: str, location: str) -> str:
+    """Where a 301 points, if it is another place of the same host. That is asked once: there may be a loop."""
+    there = urljoin(url, location)
+    if there == url or _origin(there) != _origin(url):
+        raise ValueError("The redirect leads nowhere.")
+    return there
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+
+
+def _answer(answer: requests.Response) -> GitHubAnswer:
+    headers = {name.lower(): value for name, value in answer.headers.items()}
+    return GitHubAnswer(answer.status_code, headers, _json(answer.text))
 
 
 def _json(text: str) -> Any:

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from django.conf import settings
 
 from core import deadlines
+from integrations.github_api import shapes
 from integrations.github_api.answers import making_sense, raise_for_limit
 from integrations.github_api.errors import BadCode, Unreachable
 from integrations.github_api.installations import (
@@ -56,13 +57,14 @@ def _person(login: str, installation_id: int | None) -> Person | None:
     body = look_up(auth, f"/users/{quote(login, safe='')}")
     if body is None or body["type"] != "User":
         return None
-    return Person(body["id"], body["login"])
+    return Person(shapes.number(body["id"]), shapes.name(body["login"]))
 
 
 def _visitor(code: str, redirect_uri: str, deadline: float) -> Visitor:
     token = _exchange(code, redirect_uri)
     user = _look_up(token, "/user")
-    return Visitor(user["id"], user["login"], _installations(token, deadline))
+    me = Person(shapes.number(user["id"]), shapes.name(user["login"]))
+    return Visitor(me.github_id, me.login, _installations(token, deadline))
 
 
 def _exchange(code: str, redirect_uri: str) -> str:

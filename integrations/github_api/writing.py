@@ -6,9 +6,16 @@ from typing import Any, TypeVar
 
 from core import deadlines
 from integrations.github_api import tokens
-from integrations.github_api.answers import GitHubAnswer
+from integrations.github_api.answers import GitHubAnswer, raise_for_limit
 from integrations.github_api.errors import OutcomeUnknown, TimedOut, Unreachable
-from integrations.github_api.transport import ask, bounded_by, never_connected, request, with_token
+from integrations.github_api.transport import (
+    NOT_GITHUB,
+    ask,
+    bounded_by,
+    never_connected,
+    request,
+    with_token,
+)
 from integrations.models import Repository
 
 T = TypeVar("T")
@@ -59,8 +66,12 @@ def post(
 def _post(token: str, url: str, fields: dict[str, Any]) -> GitHubAnswer:
     auth = with_token(token)
     try:
-        return request(auth, "POST", url, input=fields)
+        answer = request(auth, "POST", url, fields=fields)
     except Exception as error:  # after the first byte, it may have been created
         if never_connected(error):
             raise Unreachable("GitHub could not be reached.") from error
         raise OutcomeUnknown("The connection to GitHub was lost before it answered.") from error
+    if not answer.is_githubs:
+        raise_for_limit(answer)
+        raise OutcomeUnknown(NOT_GITHUB.format(answer.status))
+    return answer

@@ -3,8 +3,9 @@
 import logging
 import re
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
+from core import told
 from core.errors import ApiError
 from integrations.delivery.issue_states import REASONS, IssueNews
 from integrations.github_api import RepositoryFacts, repository_facts
@@ -14,8 +15,6 @@ log = logging.getLogger(__name__)
 
 Payload = dict[str, Any]
 
-LARGEST = 2**63 - 1  # number that fits a column
-LONGEST = 255  # characters of the name of an account or repository
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)")
 
 
@@ -30,16 +29,16 @@ class NotAWebhook(ApiError):
 def number(payload: Any, *path: str) -> int:
     """The id at `path`, such as `installation`, `id`. Raises `NotAWebhook` if there is none."""
     found = _at(payload, path)
-    if type(found) is int and 0 < found <= LARGEST:  # True is no number
-        return found
+    if told.is_id(found):
+        return cast(int, found)
     raise another_shape(*path)
 
 
 def name(payload: Any, *path: str) -> str:
     """The name of an account or repository at `path`. Raises `NotAWebhook` if there is none."""
     found = _at(payload, path)
-    if isinstance(found, str) and 0 < len(found) <= LONGEST and found.isprintable():
-        return found
+    if told.is_name(found):
+        return cast(str, found)
     raise another_shape(*path)
 
 
@@ -74,7 +73,7 @@ def issue_news(payload: Payload, state: Delivery.IssueState) -> IssueNews:
 
 def _reason(payload: Payload) -> str:
     found = _at(payload, ("issue", "state_reason"))
-    if found is None or (isinstance(found, str) and len(found) <= LONGEST):
+    if found is None or (isinstance(found, str) and len(found) <= told.LONGEST):
         return found or ""
     raise another_shape("issue", "state_reason")
 

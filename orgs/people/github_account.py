@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
+import requests
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter, get_adapter
@@ -26,7 +27,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from core import client_address, connections, deadlines, rates
+from core import client_address, connections, deadlines, outgoing, rates, told
 from orgs.models import User
 from orgs.people import members
 
@@ -88,12 +89,16 @@ class OAuth(GitHubOAuth2Adapter):
         """
         exchange = super().get_access_token_data
         try:
-            return self._in_time(partial(exchange, request, app, client, pkce_code_verifier))
+            said = self._in_time(partial(exchange, request, app, client, pkce_code_verifier))
         except OAuth2Error as error:
             if BAD_CODE in str(error):
                 with suppress(rates.RateLimited):
                     rates.check_all(refusals(request))
             raise
+        match said:
+            case {"access_token": str(token)} if token.isascii():
+                return {"access_token": token}
+        raise ProviderException("GitHub did not issue a token.")
 
     def complete_login(
         self, request: HttpRequest, app: Any, token: SocialToken, **kwargs: Any
@@ -117,6 +122,10 @@ class OAuth(GitHubOAuth2Adapter):
             raise TooLate from None
         except deadlines.NoFreeSlot:
             raise Busy from None
+        except requests.RequestException:
+            raise
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            raise ProviderException("GitHub's response could not be understood.") from error
 
 
 class Provider(GitHubProvider):
@@ -132,7 +141,7 @@ class Provider(GitHubProvider):
     def extract_uid(self, data: object) -> str:
         """GitHub's id of the account. Raises `ProviderException` without one."""
         match data:
-            case {"id": int() as github_id, "login": str()}:
+            case {"id": github_id, "login": login} if told.is_id(github_id) and told.is_name(login):
                 return str(github_id)
         raise ProviderException("GitHub did not say who this is.")
 
@@ -147,6 +156,12 @@ class Provider(GitHubProvider):
 
 class GitHubAccountAdapter(DefaultSocialAccountAdapter):
     """What the Hub does when somebody signs in."""
+
+    def get_requests_session(self) -> requests.Session:
+        """For the calls to GitHub. It raises at a redirect: the form with the app's secret would be sent along."""
+        session = outgoing.bounded(super().get_requests_session())
+        session.max_redirects = 0
+        return session
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Update the membership of somebody who has signed in before."""

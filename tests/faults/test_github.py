@@ -15,7 +15,8 @@ from django.core.management import call_command
 from django.db import connection
 
 from integrations.delivery import holds
-from integrations.models import Delivery, Installation
+from integrations.github_sync import reconciling
+from integrations.models import Delivery, Installation, Integration
 from tests.faults import world
 from tests.hub_process import ROOT
 from tests.waiting import wait_until
@@ -42,6 +43,7 @@ FAULTS = {  # name: what is armed, and where the delivery is right after the POS
     "403 Retry-After: abc": (("403_retry_after", {"value": "abc"}), "pending"),
     "429 with a date": (("429", {"value": IN_FIVE_MINUTES}), "pending"),
     "remaining 0": (("remaining_0", {"reset_in": 600}), "pending"),
+    "403 of a proxy": (("answer", {"status": 403, "body": "<html>"}), "pending, unknown"),
     "401": (("401", {}), "sent"),
     "401 twice": (("401", {"times": 2}), "held"),
     "403 archived": (("403_archived", {}), "held"),
@@ -52,6 +54,7 @@ FAULTS = {  # name: what is armed, and where the delivery is right after the POS
     "token 500": (("500", {"path": "token"}), "pending"),
     "token 401": (("401", {"path": "token"}), "pending"),
     "token 404": (("404", {"path": "token"}), "held"),
+    "token 404 of a proxy": (("answer", {"status": 404, "path": "token"}), "pending"),
     "token 429": (("429", {"path": "token", "value": 120}), "pending"),
 }
 
@@ -89,6 +92,22 @@ def test_suspended_then_unsuspended(hub, host, tell):
     assert (suspended.status, still.status) == ("held", "held")
     assert world.what_became(report_id).status == "sent"
     world.check(host, [report_id])
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/api/v3/app/installations/*", 404), ("POST", "token", 422)],
+    ids=["installation", "repository"],
+)
+def test_a_page_of_a_proxy_ends_nothing(hub, host, method, path, status):
+    host.fail("answer", status=status, body="<html>", method=method, path=path)
+    before = Integration.objects.values("problem", "repository_private").get()
+
+    reconciling.reconcile()
+
+    assert Integration.objects.values("problem", "repository_private").get() == before
+    assert Installation.objects.get().suspended_at is None
+    assert not host.faults.waiting()
 
 
 def test_the_process_is_killed_after_the_issue_was_made(hub, host, tell):

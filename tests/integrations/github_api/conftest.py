@@ -14,7 +14,7 @@ from core import deadlines
 from integrations import github_api
 from tests.conftest import key_pair
 
-API = "https://api.github.com:443"
+API = "https://api.github.com"
 TOKEN = "POST /app/installations/1/access_tokens"
 
 
@@ -57,9 +57,12 @@ class Wire:
     def answer(self, line: str, status: int = 200, body: Any = None, **headers: str) -> None:
         """Answer `line`, such as `GET /app`, with JSON, with text as it is, or with an exception.
 
+        Without a `body` a refusal is one of GitHub's.
         A header's name is written with `_` for `-`.
         """
         method, url = _method_and_url(line)
+        if body is None and 400 <= status < 500:
+            body = {"message": "No"}
         self._mock.add(
             method,
             url,

@@ -397,3 +397,45 @@ def test_a_page_that_cannot_be_read(wire, status, body, error, sentence):
     wire.answer(LISTED, status, body)
 
     assert said(pushable) == (error, sentence)
+
+
+def test_a_page_of_a_proxy_does_not_say_that_the_app_was_uninstalled(wire):
+    wire.answer("GET /app/installations/1", 404, "<html>default backend - 404</html>")
+
+    assert said(partial(github_api.installation, 1, deadline=soon())) == (
+        github_api.Unreachable,
+        "Something between this Hub and GitHub answered 404, not GitHub itself.",
+    )
+
+
+@pytest.mark.parametrize("status", [403, 404, 422])
+def test_a_page_of_a_proxy_does_not_say_that_a_repository_is_out_of_reach(wire, status):
+    wire.answer(TOKEN, status, "<html>")
+
+    assert said(partial(github_api.reached, 1, 7, deadline=soon()))[0] is github_api.Unreachable
+
+
+def test_what_is_told_of_another_installation_or_repository_is_not_believed(wire):
+    other = {"id": 2, "account": {"login": "evil"}, "permissions": {"issues": "write"}}
+    wire.answer("GET /app/installations/1", 200, other)
+    wire.answer_token(
+        repositories=[{"id": 8, "name": "docs", "owner": {"login": "evil"}, "private": False}]
+    )
+
+    for ask in (
+        partial(github_api.installation, 1, deadline=soon()),
+        partial(github_api.reached, 1, 7, deadline=soon()),
+    ):
+        assert said(ask) == (
+            github_api.Unreachable,
+            "GitHub's response is about something else.",
+        )
+
+
+@pytest.mark.parametrize("private", [None, 0, "", "false", []])
+def test_a_repository_of_which_it_is_unclear_is_not_taken_for_public(wire, private):
+    wire.answer_token(
+        repositories=[{"id": 7, "name": "docs", "owner": {"login": "acme"}, "private": private}]
+    )
+
+    assert said(partial(github_api.reached, 1, 7, deadline=soon()))[0] is github_api.Unreachable

@@ -75,7 +75,7 @@ def find(name: object, since: datetime = NOON, *, until: float | None = None, re
 
 def test_what_lies_between_two_looks_is_read(listed):
     """Another process may have gone further with the first delivery than this one, which remembers."""
-    for number in range(10):
+    for number in range(1, 11):
         listed.add(number, NOON + number * MINUTE, mark(number))
 
     with pytest.raises(Unfinished):
@@ -87,7 +87,7 @@ def test_what_lies_between_two_looks_is_read(listed):
 
 
 def test_a_look_goes_on_where_the_one_before_ended(listed):
-    for number in range(10):
+    for number in range(1, 11):
         listed.add(number, NOON + number * MINUTE, mark(number))
     find("lost")
     listed.asked = 0
@@ -108,7 +108,7 @@ def test_what_is_listed_late_is_read(listed):
 
 def test_a_look_that_is_not_finished_goes_on_before_what_is_listed_late(listed):
     listed.now = NOON + 11 * MINUTE
-    for number, minutes in enumerate((7, 8, 9.5, 10, 10.5)):
+    for number, minutes in enumerate((7, 8, 9.5, 10, 10.5), 1):
         listed.add(number, NOON + minutes * MINUTE)
 
     with pytest.raises(Unfinished) as first:
@@ -123,22 +123,22 @@ def test_a_look_that_is_not_finished_goes_on_before_what_is_listed_late(listed):
 @pytest.mark.parametrize("at", [1, 2, 3, 4, 5])
 def test_what_moves_between_pages_of_one_second_hides_nothing(listed, at):
     """One of the first page is updated after a page was read, so that the others move forward."""
-    for number in range(7):
+    for number in range(1, 8):
         listed.add(number, NOON + SECOND, mark(number))
-    listed.then = lambda asked: asked == at and listed.add(0, NOON + MINUTE, mark(0))
+    listed.then = lambda asked: asked == at and listed.add(1, NOON + MINUTE, mark(1))
 
     find("lost")
 
-    assert [find(number) for number in range(7)] == [*range(7)]
+    assert [find(number) for number in range(1, 8)] == [*range(1, 8)]
 
 
 def test_pages_of_one_second_are_read_twice_and_then_what_follows(listed):
-    for number in range(5):
+    for number in range(1, 6):
         listed.add(number, NOON + SECOND)
-    listed.add(5, NOON + MINUTE)
-    listed.add(6, NOON + 2 * MINUTE, mark("last"))
+    listed.add(6, NOON + MINUTE)
+    listed.add(7, NOON + 2 * MINUTE, mark("last"))
 
-    assert (find("last"), listed.asked) == (6, 6)
+    assert (find("last"), listed.asked) == (7, 6)
 
 
 def test_an_issue_is_remembered_by_its_last_mark_alone(listed):
@@ -161,7 +161,7 @@ def test_a_look_holds_no_more_than_is_remembered(listed, monkeypatch, remembers)
         "_go_on_after",
         lambda look, answer: (go_on(look, answer), held.append(len(look.issues)))[0],
     )
-    for number in range(9):
+    for number in range(1, 10):
         listed.add(number, NOON + number * MINUTE, mark(number))
 
     find("lost", remembers=remembers)

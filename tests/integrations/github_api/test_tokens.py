@@ -76,7 +76,7 @@ def test_a_token_is_asked_for_one_repository_and_for_issues_only(wire):
          MAY_NOT),
         (200, {"token": "token-1"}, {}, Unreachable, "GitHub answered 200 when asked for a token."),
         (307, "", {}, Unreachable, "GitHub answered 307 when asked for a token."),
-        (410, "", {}, Unreachable, "GitHub answered 410 when asked for a token."),
+        (410, {}, {}, Unreachable, "GitHub answered 410 when asked for a token."),
         (500, "", {}, Unreachable, "GitHub answered 500 when asked for a token."),
         (502, "<html>", {}, Unreachable, "GitHub answered 502 when asked for a token."),
         (503, "", {"Retry_After": "9"}, Unreachable, "GitHub answered 503 when asked for a token."),
@@ -157,3 +157,14 @@ def test_one_that_is_forgotten_is_minted_anew_and_no_other(wire):
     tokens.forget(ACME)
 
     assert [tokens.of(ACME), tokens.of(other)] == ["token-3", "token-2"]
+
+
+@pytest.mark.parametrize("token", [None, "", 7, "two words", "é", "line\n"])
+def test_what_is_no_token_is_not_kept(wire, token):
+    wire.answer_token(token=token)
+    wire.answer_token(2)
+
+    first = said(partial(tokens.of, ACME))
+
+    assert first == (Unreachable, NO_TOKEN)
+    assert tokens.of(ACME) == "token-2"

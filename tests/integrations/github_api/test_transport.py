@@ -7,7 +7,7 @@ from typing import Any
 import jwt
 import pytest
 
-from core import deadlines
+from core import deadlines, outgoing
 from integrations.github_api import Busy, Limited, TimedOut, Unreachable, transport
 from tests.conftest import key_pair
 from tests.integrations.github_api.conftest import said, soon
@@ -34,7 +34,7 @@ def test_what_every_request_carries(wire):
 
     transport.ask(transport.with_token("token-1"), "GET", "/app", parameters={"page": 2})
     transport.ask(None, "GET", "/app")
-    transport.ask(None, "POST", "/app", input={"title": "é"})
+    transport.ask(None, "POST", "/app", fields={"title": "é"})
 
     named, nameless, posted = wire.sent
     for each in wire.sent:
@@ -65,8 +65,8 @@ def test_the_app_signs_with_its_key_for_a_few_minutes(wire):
 @pytest.mark.parametrize(
     ("url", "api"),
     [
-        ("https://github.com", "https://api.github.com:443"),
-        ("https://github.acme.example", "https://github.acme.example:443/api/v3"),
+        ("https://github.com", "https://api.github.com"),
+        ("https://github.acme.example", "https://github.acme.example/api/v3"),
         ("http://127.0.0.1:8001", "http://127.0.0.1:8001/api/v3"),
     ],
 )
@@ -173,10 +173,43 @@ def test_what_has_moved_for_good_is_asked_for_there(wire):
     assert ask().body == {"slug": "here"}
 
 
+def test_what_is_asked_for_at_another_place_is_the_same(wire):
+    wire.answer("GET /app", 301, "", Location="/elsewhere")
+    wire.answer("GET /app", 301, "", Location="/elsewhere?state=all&page=2")
+    wire.answer("GET /elsewhere")
+
+    ask(parameters={"state": "all", "page": 2})
+    ask(parameters={"state": "all", "page": 2})
+
+    there = [each.query for each in wire.sent if each.line == "GET /elsewhere"]
+    assert there == [{"state": "all", "page": "2"}] * 2
+
+
+@pytest.mark.parametrize("verb", ["GET", "POST"])
+def test_a_loop_of_redirects_is_left_after_one(wire, verb):
+    wire.answer(f"{verb} /app", 301, "", Location="https://api.github.com/elsewhere")
+    wire.answer(f"{verb} /elsewhere", 301, "", Location="https://api.github.com/app")
+
+    assert ask(verb).status == 301
+    assert wire.lines == [f"{verb} /app", f"{verb} /elsewhere"]
+
+
+def test_what_github_is_still_preparing_is_not_waited_for(wire):
+    wire.answer("GET /app", 202, {})
+
+    assert ask().status == 202
+    assert wire.lines == ["GET /app"]
+
+
 @pytest.mark.parametrize(
     "location",
-    ["https://evil.example/app", "http://api.github.com/app", "https://api.github.com/app"],
-    ids=["another host", "without TLS", "to itself"],
+    [
+        "https://evil.example/app",
+        "https://api.github.com:8443/app",
+        "http://api.github.com/app",
+        "https://api.github.com/app",
+    ],
+    ids=["another host", "another port", "without TLS", "to itself"],
 )
 def test_a_redirect_that_leads_nowhere(wire, location):
     wire.answer("GET /app", 301, "", Location=location)
@@ -204,6 +237,26 @@ def test_what_is_no_json_is_none(wire, text, body):
 
     assert ask().body == body
     assert transport.post_form("/login/oauth/access_token", {}).body == body
+
+
+@pytest.mark.parametrize("charset", ["latin-1", "idna", "none", "utf-16"])
+def test_json_is_utf_8_whatever_it_is_said_to_be(wire, charset):
+    wire.answer(
+        "GET /app", body='{"slug": "é"}', Content_Type=f"application/json; charset={charset}"
+    )
+    wire.answer(FORM, body='{"slug": "é"}', Content_Type=f"application/json; charset={charset}")
+
+    assert ask().body == {"slug": "é"}
+    assert transport.post_form("/login/oauth/access_token", {}).body == {"slug": "é"}
+
+
+def test_an_answer_that_is_too_large_is_as_good_as_none(wire, monkeypatch):
+    monkeypatch.setattr(outgoing, "LARGEST", 1000)
+    wire.answer("GET /app", body="1" * 1001)
+    wire.answer(FORM, body="1" * 1001)
+
+    assert said(ask) == UNREACHED
+    assert said(partial(transport.post_form, "/login/oauth/access_token", {})) == UNREACHED
 
 
 def test_what_is_looked_up(wire):

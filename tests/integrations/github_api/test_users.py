@@ -76,12 +76,12 @@ def test_all_pages_of_installations(wire, pages, asked):
     wire.answer(CODE, 200, GIVEN)
     wire.answer(USER, 200, ALICE)
     for page, length in enumerate(pages):
-        listed = [installation(page * 100 + number) for number in range(length)]
+        listed = [installation(page * 100 + number) for number in range(1, length + 1)]
         wire.answer(INSTALLATIONS, 200, {"installations": listed})
 
     found = visitor().installations
 
-    assert found == [facts(number) for number in range(sum(pages))]
+    assert found == [facts(number) for number in range(1, sum(pages) + 1)]
     assert [each.query["page"] for each in wire.sent[2:]] == [str(n + 1) for n in range(asked)]
 
 

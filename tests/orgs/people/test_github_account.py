@@ -140,3 +140,61 @@ def test_a_wrong_secret_of_the_hub_keeps_no_network_from_signing_in(end, code_ho
 
     assert all(FAILED in page for page in pages)
     assert "<h1>alice</h1>" in end()
+
+
+@pytest.fixture
+def another_host(code_host) -> str:
+    """The same machine by another name: what goes there is seen in `code_host.requests`."""
+    return code_host.url.replace("127.0.0.1", "localhost") + "/elsewhere"
+
+
+@pytest.mark.parametrize("path", [TOKEN, PERSON])
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_of_github_is_not_followed(end, code_host, another_host, path, status):
+    moved = Fault(status=status, headers={"Location": another_host})
+    code_host.fail(moved, method="*", path=path)
+
+    page = end()
+
+    assert FAILED in page
+    assert not [each for each in code_host.requests if each.path == "/elsewhere"]
+
+
+DEEP, DIGITS = "[" * 100_000, "1" * 5000
+TOKENS = ["7", '"access_token"', '{"access_token": 7}', '{"access_token": "\\ud800"}', DEEP, DIGITS]
+PEOPLE = [
+    "7",
+    '{"id": true, "login": "alice"}',
+    '{"id": -1, "login": "alice"}',
+    '{"id": 9223372036854775808, "login": "alice"}',
+    '{"id": 5, "login": ""}',
+    '{"id": 5, "login": "al\\u202eice"}',
+    '{"id": 5, "login": "al\\u0000ice"}',
+    '{"id": 5, "login": "\\ud800"}',
+    f'{{"id": 5, "login": "{"a" * 256}"}}',
+    DEEP,
+    DIGITS,
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"), [(TOKEN, each) for each in TOKENS] + [(PERSON, each) for each in PEOPLE]
+)
+def test_whatever_github_answers_nobody_is_signed_in_by_it(end, code_host, path, body):
+    as_json = {"Content-Type": "application/json"}
+    code_host.fail(Fault(status=200, headers=as_json, body=body), method="*", path=path)
+
+    page = end()
+
+    assert FAILED in page
+    assert not User.objects.exists()
+
+
+def test_when_the_token_ends_does_not_matter(end, code_host):
+    body = '{"access_token": "' + "x" * 9 + '", "expires_in": "soon"}'
+    as_json = {"Content-Type": "application/json"}
+    code_host.fail(Fault(status=200, headers=as_json, body=body), method="*", path=TOKEN)
+    me = Fault(status=200, headers=as_json, body='{"id": 5, "login": "alice"}')
+    code_host.fail(me, method="*", path=PERSON)
+
+    assert "<h1>alice</h1>" in end()
