@@ -65,7 +65,7 @@ urlpatterns = [
         "login/github/callback/",
         limited(
             sign_in.complete,
-            sign_in.was_begun,
+            sign_in.asks_github,
             altogether=SIGN_INS_ENDED,
             refusals=github_account.refusals,
         ),

@@ -46,8 +46,13 @@ def is_sent(request: HttpRequest) -> bool:
     return request.method == "POST"
 
 
-def was_begun(request: HttpRequest) -> bool:
-    """Whether this browser has begun the sign-in that the request would end, whose state other sites do not know."""
+def asks_github(request: HttpRequest) -> bool:
+    """Whether the request would end a sign-in that this browser has begun, whose state other sites do not know.
+
+    One that was canceled ends without a question to GitHub.
+    """
+    if "code" not in request.GET or "error" in request.GET:
+        return False
     return get_request_param(request, "state") in statekit.get_states(request)
 
 

@@ -222,20 +222,34 @@ def sign_ins_while_github_drips(world: World) -> str:
 
 
 @attack(STRANGER, "keep everybody from signing in")
+def sign_ins_that_are_canceled(world: World) -> str:
+    """Ten networks cancel 120 sign-ins each, of which GitHub is asked nothing; then somebody else signs in."""
+    addresses = [f"198.51.{number}.7" for number in range(10)]
+    signing_in = {"HUB_TRUSTED_PROXIES": "1", "HUB_SIGN_IN_RATE": "2000/minute"}
+    with world.hub(**signing_in) as hub, ThreadPoolExecutor(4) as pool:
+        ends = partial(_ends, hub, "error=access_denied")
+        canceled = sum(pool.map(ends, addresses), Counter())
+        asked = _exchanges(world)
+        led = Visitor(hub.url).sign_in("alice").url
+    figures = f"{dict(canceled)}, GitHub is asked {asked} times; somebody else is led to {urlsplit(led).path}"
+    return stands_if(canceled.total() == 1200 and led == f"{hub.url}/settings/", figures)
+
+
+@attack(STRANGER, "keep everybody from signing in")
 def codes_that_github_refuses(world: World) -> str:
     """Ten networks end 120 sign-ins each with a code that GitHub has not given; then somebody else signs in."""
     addresses = [f"198.51.{number}.7" for number in range(10)]
     signing_in = {"HUB_TRUSTED_PROXIES": "1", "HUB_SIGN_IN_RATE": "2000/minute"}
     with world.hub(**signing_in) as hub, ThreadPoolExecutor(4) as pool:
-        guesses = sum(pool.map(partial(_guesses, hub), addresses), Counter())
+        guesses = sum(pool.map(partial(_ends, hub, "code=guess"), addresses), Counter())
         asked = _exchanges(world)
         led = Visitor(hub.url).sign_in("alice").url
     figures = f"{dict(guesses)}, GitHub is asked {asked} times; somebody else is led to {urlsplit(led).path}"
     return stands_if(guesses.total() == 1200 and led == f"{hub.url}/settings/", figures)
 
 
-def _guesses(hub: Shipped, address: str) -> Counter[int]:
-    """The statuses of 120 codes that somebody at this address has made up."""
+def _ends(hub: Shipped, words: str, address: str) -> Counter[int]:
+    """The statuses of 120 sign-ins that somebody at this address ends in these words."""
     visitor, statuses = Visitor(hub.url), Counter()
     forwarded = {"X-Forwarded-For": address}
     form = visitor.open("/login/")
@@ -243,7 +257,7 @@ def _guesses(hub: Shipped, address: str) -> Counter[int]:
         if not statuses[429]:  # which leaves the state as it was
             asked = visitor.send(form, redirects=False).headers["Location"]
         state = parse_qs(urlsplit(asked).query)["state"][0]
-        path = f"/login/github/callback/?code=guess&state={state}"
+        path = f"/login/github/callback/?{words}&state={state}"
         statuses[visitor.open(path, headers=forwarded, allow_redirects=False).status_code] += 1
     return statuses
 

@@ -127,37 +127,47 @@ def test_other_sites_do_not_use_up_the_sign_ins_of_those_who_look_at_them(client
     assert client.post("/login/github/").status_code == 429
 
 
+def end(client: Client, words: str = "code=x", address: str = "127.0.0.1") -> int:
+    """End a sign-in that the client has begun; the status."""
+    session = client.session
+    session["socialaccount_states"] = {"state": ({}, time.time(), "github")}
+    session.save()
+    path = f"/login/github/callback/?{words}&state=state"
+    return client.get(path, REMOTE_ADDR=address).status_code
+
+
 @pytest.mark.django_db
-def test_a_browser_ends_only_so_many_sign_ins_that_it_has_begun(client, settings):
+def test_a_browser_ends_only_so_many_sign_ins_that_it_has_begun(client, settings, code_host):
     """Also those of one state in the same moment, of which each asks GitHub."""
     settings.HUB_SIGN_IN_RATE = "2/minute"
 
-    def end() -> int:
-        session = client.session
-        session["socialaccount_states"] = {"state": ({}, time.time(), "github")}
-        session.save()
-        return client.get("/login/github/callback/?error=access_denied&state=state").status_code
-
-    assert [end() for _ in range(3)] == [302, 302, 429]
+    assert [end(client) for _ in range(3)] == [302, 302, 429]
     assert client.get("/login/github/callback/?code=x&state=other").status_code == 302
 
 
 @pytest.mark.django_db
-def test_one_network_does_not_use_up_what_github_answers_for_all_sign_ins(client, settings):
+def test_one_network_does_not_use_up_what_github_answers_for_all_sign_ins(
+    client, settings, code_host
+):
     """GitHub counts the app's questions for tokens, whoever causes them."""
     settings.HUB_SIGN_IN_RATE = "1000/minute"
-
-    def end(address: str) -> int:
-        session = client.session
-        session["socialaccount_states"] = {"state": ({}, time.time(), "github")}
-        session.save()
-        path = "/login/github/callback/?error=access_denied&state=state"
-        return client.get(path, REMOTE_ADDR=address).status_code
-
+    code_host.fail("500", method="*", path="/login/oauth/access_token", times=122)
     neighbors = [f"198.51.100.{number}" for number in range(121)]
 
-    assert [end(each) for each in neighbors] == [302] * 120 + [429]
-    assert end("203.0.113.9") == 302
+    assert [end(client, address=each) for each in neighbors] == [302] * 120 + [429]
+    assert end(client, address="203.0.113.9") == 302
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("words", ["error=access_denied", "x=1", "error=access_denied&code=x"])
+def test_sign_ins_that_were_canceled_use_up_nobodys(client, settings, code_host, words):
+    """GitHub is not asked."""
+    settings.HUB_SIGN_IN_RATE = "1/minute"
+
+    assert [end(client, words) for _ in range(3)] == [302] * 3
+    assert not code_host.requests
+    assert end(client) == 302
+    assert end(client) == 429
 
 
 @pytest.mark.django_db
