@@ -4,6 +4,8 @@ Three proofs: a one-time state of the organization, a code whose owner can see t
 that person's membership of the organization. https://docs.github.com/en/apps/using-github-apps
 """
 
+import math
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -22,11 +24,12 @@ from integrations.models import Installation, Integration, OneTimeState
 from integrations.models.integration import install_page
 from integrations.setup import configuration
 from orgs.models import Membership, Organization, User
-from orgs.people import counted, members
+from orgs.people import counted, github_account, members
 
 CALLBACK = "/v1/integrations/github/callback"
 # GitHub answers an app 2,000 codes an hour: these, and those of 1,200 sign-ins (`hub.limits`). One network has a
-# share, and each organization and person a rate of their own, since a code that GitHub refuses uses up no state.
+# share, and each organization and person a rate of their own, since a code that GitHub refuses uses up no state; it
+# counts as one of a sign-in.
 ENDED = "600/hour"
 ENDED_BY_ONE = "20/hour"
 BEGIN_AGAIN = "The repository was changed in the meantime. Please start over."
@@ -192,11 +195,15 @@ def _usable(text: str, user: User | None) -> OneTimeState:
 
 def _visitor(code: str, member: Membership, network: str) -> github_api.Visitor:
     """Who brought the code, if they are in the organization of the member who started this."""
-    organization = member.organization
+    organization, refused = member.organization, github_account.refusals_of(network)
+    if wait := rates.known_wait(refused):
+        raise rates.RateLimited(math.ceil(wait), "refused codes from your network")
     with asking.github(member, also=_limits(member, network), what="installations") as deadline:
         try:
             visitor = github_api.visitor(code, redirect_uri=_callback_url(), deadline=deadline)
         except github_api.BadCode:
+            with suppress(rates.RateLimited):
+                rates.check_all(refused)
             raise InvalidCode from None
     if not _still_has(organization, github_id=visitor.github_id):
         raise NotAMember(

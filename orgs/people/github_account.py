@@ -197,7 +197,12 @@ class GitHubAccountAdapter(DefaultSocialAccountAdapter):
 
 def refusals(request: HttpRequest) -> rates.Limit:
     """The limit of the codes from the network of `request` that GitHub refuses."""
-    return rates.Limit(REFUSED, ("sign-ins refused", client_address.network_of(request)))
+    return refusals_of(client_address.network_of(request))
+
+
+def refusals_of(network: str) -> rates.Limit:
+    """The same for `network`, as `client_address.network`."""
+    return rates.Limit(REFUSED, ("codes refused", network))
 
 
 def _welcome(sociallogin: SocialLogin) -> None:

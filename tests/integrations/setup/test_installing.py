@@ -367,6 +367,17 @@ def test_accounts_in_one_network_use_up_no_codes_of_everybody_else(alice, code_h
     assert status == 200
 
 
+def test_five_codes_of_a_network_that_github_refuses_end_it(alice, code_host):
+    """Thirty accounts in ten networks could keep everybody from installing the app."""
+    bad = bad_codes_from(*(f"203.0.113.{n}" for n in range(7)))
+    status, _ = come_back(state=begin(alice)["state"], code=code_of(code_host, "alice"))
+
+    assert [each.status_code for each in bad] == [400] * 5 + [429] * 2
+    assert "Too many refused codes from your network." in bad[-1].json()["message"]
+    assert exchanges(code_host) == 6
+    assert status == 200
+
+
 def test_all_installations_together_leave_github_codes_for_sign_ins(code_host, monkeypatch):
     hourly = [limits.parse(each).amount for each in (installing.ENDED, SIGN_INS_ENDED)]
     monkeypatch.setattr(installing, "ENDED", "2/hour")
