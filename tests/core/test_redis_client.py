@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
+from time import monotonic
 
 import pytest
 from redis.exceptions import RedisError
@@ -110,6 +111,18 @@ def test_a_very_long_answer_is_not_read():
         SharedWindows(url).waits([ONE])
 
     assert len(said) < 40
+
+
+@pytest.mark.slow
+def test_an_idle_connection_that_was_closed_is_made_anew(redis, monkeypatch):
+    client = redis_client.client(redis.url)
+    client.set("a", "b")
+    monkeypatch.setattr(redis_client, "monotonic", lambda: monotonic() + 60)
+
+    redis.stop()
+    redis.start()
+
+    assert client.set("a", "c")
 
 
 def test_nobody_waits_for_longer_than_a_window_is(monkeypatch):
