@@ -140,6 +140,17 @@ def test_limits_are_counted_where_a_sentinel_says(redis):
         assert redis.keys() == 2
 
 
+@pytest.mark.slow
+def test_a_late_answer_is_not_taken_for_that_to_the_next_question(redis):
+    with redis_server.serving(redis_server.Sentinel, master=redis.port) as sentinel:
+        windows = SharedWindows(sentinel.url)
+        windows.waits([ONE])
+        with redis.paused(), pytest.raises(RedisError):
+            windows.waits([ONE])
+
+        assert windows.waits([Window("two", 1, 60), Window("three", 1, 60)]) == [0, 0]
+
+
 def test_a_sentinel_that_says_nothing_holds_nobody_up(settings):
     with ThreadPoolExecutor(1) as pool, socket.create_server(("127.0.0.1", 0)) as silent:
         client = redis_client.client(f"redis+sentinel://127.0.0.1:{silent.getsockname()[1]}/hub")
