@@ -92,13 +92,17 @@ class _Bounded(socket.socket):
 
     def recv(self, size: int, flags: int = 0) -> bytes:
         """A part of an answer. Raises `TimeoutError`, and `OSError` after `MOST` bytes."""
-        if monotonic() > self._until:
+        if self._is_waiting() and monotonic() > self._until:
             raise TimeoutError
         part = super().recv(size, flags)
         self._left -= len(part)
         if self._left < 0:
             raise OSError("The answer is too long.")
         return part
+
+    def _is_waiting(self) -> bool:
+        """Not where the pool only looks whether an idle connection was closed meanwhile."""
+        return self.gettimeout() != 0
 
     def _begin(self) -> None:
         self._until, self._left = monotonic() + self._patience, MOST

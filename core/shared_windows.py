@@ -211,4 +211,4 @@ def _sent(connection: Any, words: tuple[bytes, ...]) -> Any:
     connection.connect()  # if it is not; one of a sentinel asks it for the address only here
     parts = [b"$%d\r\n%b\r\n" % (len(word), word) for word in words]
     connection.send_packed_command([b"*%d\r\n" % len(words) + b"".join(parts)])  # RESP: an array
-    return connection.read_response()
+    return connection.read_response(disconnect_on_error=True)  # a sentinel's does not by itself

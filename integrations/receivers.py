@@ -1,14 +1,13 @@
 """Starts, withholds, holds and releases deliveries when reports or claims change."""
 
 from collections.abc import Collection, Iterator
-from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models.signals import post_save
 from django.dispatch import receiver
 
+from core import after_commit
 from integrations.comments import again
 from integrations.delivery import ownership_changes, withholding
 from integrations.delivery.task import forward_report
@@ -39,7 +38,7 @@ def forward_when_saved(instance: Report, raw: bool, **kwargs: Any) -> None:
         forward_report.enqueue(instance.pk)
         instance.is_queued = True
     else:
-        transaction.on_commit(partial(forward_report.enqueue, instance.pk), robust=True)
+        after_commit.do(forward_report.enqueue, instance.pk)
 
 
 @receiver(post_save, sender=Account, dispatch_uid="withhold-account")

@@ -24,7 +24,7 @@ from integrations.folding.looking import Alike
 from integrations.issue.evidence import evidence_text
 from integrations.issue.rendering import DEFAULT_TEMPLATE, render_issue
 from integrations.issue.secrets_at_seams import without_secrets_at_seams
-from integrations.models import Delivery, Hold, Integration
+from integrations.models import Alert, Delivery, Hold, Integration
 from integrations.models.delivery import LeaseLost
 from orgs import repository_pages
 from reports.models import Report
@@ -129,7 +129,7 @@ def _send(delivery: Delivery, deadline: float) -> None:
     found = _look_for(delivery, deadline)
     if delivery.outcome_unknown_since and not found and not delivery.has_settled():
         return delivery.recheck_later()
-    if found and delivery.is_of_another(found.number):
+    if found and _is_of_another(delivery, found.number):
         return delivery.fail(_of_another(delivery, found.number))
     if delivery.report.erased_at and not found:
         return delivery.end_erased()
@@ -172,10 +172,17 @@ def _look_for(delivery: Delivery, deadline: float) -> github_api.Issue | None:
     )
 
 
+def _is_of_another(delivery: Delivery, number: int) -> bool:
+    """Whether the issue with this number, where it was looked for, is another report's, or one of bad news."""
+    there = {"repository_id": delivery.repository_id, "issue_number": number}
+    others = Delivery.objects.filter(**there).exclude(pk=delivery.pk)
+    return others.exists() or Alert.objects.filter(**there).exists()
+
+
 def _of_another(delivery: Delivery, number: int) -> str:
     """Why nothing is sent again: it may be there, and whoever may edit issues can have copied its mark."""
     return (
-        f"Issue #{number} in {delivery.repository} has the mark of this report, and is the issue of another one. "
+        f"Issue #{number} in {delivery.repository} has the mark of this report, but is about something else. "
         f"Remove the line with hub:{delivery.report_id} there, then press Try again."
     )
 

@@ -7,12 +7,11 @@ sends anything.
 
 from collections.abc import Callable
 from datetime import timedelta
-from functools import partial
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
-from core import batches, clock
+from core import after_commit, batches, clock
 from integrations.delivery import withholding
 from integrations.models import Delivery, Installation, Integration
 from integrations.models.delivery import DeliveryQuerySet
@@ -111,7 +110,7 @@ def record_push_access_found(integration: Integration, github_id: int) -> None:
     """
     were_lost = integration.rights_lost_at
     integration.record_right_found(github_id)
-    transaction.on_commit(partial(withholding.end, integration), robust=True)
+    after_commit.do(withholding.end, integration)
     if were_lost:
         release(integration, Delivery.Cause.RIGHTS)
 
@@ -151,7 +150,7 @@ def follow(deliveries: DeliveryQuerySet, change: Callable[[DeliveryQuerySet], in
         changed = (some.change(change) for some in deliveries.in_batches())
         sum(batches.at_leisure(lambda: True, changed))
 
-    transaction.on_commit(in_batches, robust=True)
+    after_commit.do(in_batches)
 
 
 def _due_for_probe() -> IntegrationQuerySet:

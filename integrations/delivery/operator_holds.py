@@ -9,7 +9,6 @@ Comments ask when they are written, and are written anew once a hold is over.
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, time, timedelta
-from functools import partial
 from itertools import chain
 
 from django.db import IntegrityError, transaction
@@ -17,7 +16,7 @@ from django.db.models import Exists, F, OuterRef, Q, Value
 from django.db.models.functions import Trim
 from django.utils import timezone
 
-from core import batches, clock, keyset
+from core import after_commit, batches, clock, keyset
 from integrations.delivery.pacing import SOURCES_KEPT
 from integrations.models import Comment, Delivery, Hold
 from integrations.models.delivery import DeliveryQuerySet
@@ -112,7 +111,7 @@ def _of(hold: Hold | OuterRef) -> DeliveryQuerySet:
 
 
 def _after_commit(work: Iterator[int]) -> None:
-    transaction.on_commit(partial(_do, work), robust=True)
+    after_commit.do(_do, work)
 
 
 def _do(work: Iterator[int]) -> None:

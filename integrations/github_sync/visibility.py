@@ -6,12 +6,11 @@ integration has any more.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import partial
 
 from django.db import transaction
 from django.db.models import Max, Q
 
-from core import batches
+from core import after_commit, batches
 from integrations.github_api import RepositoryFacts
 from integrations.models import Delivery, Installation, Integration, Visibility
 from integrations.models.delivery import DELIVERED, DeliveryQuerySet
@@ -28,7 +27,7 @@ def apply(repository: RepositoryFacts, *, installation_id: int) -> None:
     """
     _apply({repository.id}, is_private=repository.is_private, installation_id=installation_id)
     if repository.is_private:
-        transaction.on_commit(partial(_tell_others, repository.id), robust=True)
+        after_commit.do(_tell_others, repository.id)
 
 
 @transaction.atomic
@@ -73,7 +72,7 @@ def leave(repository_id: int | None, *, installation_id: int) -> None:
     """
     if repository_id:
         _apply({repository_id}, is_private=True, installation_id=installation_id)
-        transaction.on_commit(partial(_show_again, repository_id), robust=True)
+        after_commit.do(_show_again, repository_id)
 
 
 @transaction.atomic

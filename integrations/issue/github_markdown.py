@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
+from threading import Lock
 
 from cmarkgfm import _cmark, cmark
 from cmarkgfm.cmark import Options
@@ -13,6 +14,8 @@ EXTENSIONS = ["table", "strikethrough", "autolink", "tagfilter", "tasklist"]
 UNSEEN = "\u2060"  # a word joiner, which no cleaned text has
 _CODE = re.compile(r"<pre><code[^>]*>(.*?)\n</code></pre>", re.DOTALL)
 _RUN = re.compile(r"`+|~+")
+
+_one_at_a_time = Lock()  # which signs an extension has, all threads share in cmark-gfm
 
 # What cmarkgfm has compiled in and gives no name to in Python: its own functions free nothing that they return
 # (https://github.com/theacodes/cmarkgfm/issues/53).
@@ -32,8 +35,9 @@ def html(text: str, *, breaks: bool = False) -> str:
     options = Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_FOOTNOTES
     if breaks:
         options |= Options.CMARK_OPT_HARDBREAKS
-    # Of `[^` without a note cmark-gfm cuts characters in two.
-    return _rendered(text, options).decode(errors="replace")
+    with _one_at_a_time:
+        shown = _rendered(text, options)
+    return shown.decode(errors="replace")  # of `[^` without a note cmark-gfm cuts characters in two
 
 
 def _rendered(text: str, options: int) -> bytes:

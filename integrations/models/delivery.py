@@ -738,11 +738,6 @@ class Delivery(models.Model):
         is_unknown = self.outcome_unknown_since is not None and not self.body
         return is_unknown and not self.report.erased_at  # which has no body either
 
-    def is_of_another(self, number: int) -> bool:
-        """Whether the issue with this number, in the repository where it was looked for, is known to be another's."""
-        there = Delivery.objects.filter(repository_id=self.repository_id, issue_number=number)
-        return there.exclude(pk=self.pk).exists()
-
     def has_left(self) -> bool:
         """Whether the organization's issues no longer go to the repository where it was looked for."""
         return self.repository_id != self.integration.repository_id

@@ -1,7 +1,6 @@
 """Where an organization's issues go: the installation of the app, and the repository."""
 
 from datetime import timedelta
-from functools import partial
 from typing import Any, NamedTuple, Self
 
 from django.conf import settings
@@ -9,7 +8,7 @@ from django.db import models, transaction
 from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Coalesce, Concat, Greatest
 
-from core import clock
+from core import after_commit, clock
 from integrations.models import dressing
 from integrations.models.dressing import Dressing
 from integrations.models.statements import LIMIT
@@ -66,7 +65,7 @@ class InstallationQuerySet(models.QuerySet["Installation"]):
 
     def ask_about_soon(self) -> None:
         """Have the next round ask about them. Saved after the commit: others lock them before their integrations."""
-        transaction.on_commit(partial(self.update, asked_about_at=None), robust=True)
+        after_commit.do(self.update, asked_about_at=None)
 
 
 class Installation(models.Model):

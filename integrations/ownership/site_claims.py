@@ -5,7 +5,6 @@ are known by GitHub's number of it: its claim follows that through renames (`fol
 """
 
 from contextlib import suppress
-from functools import partial
 from typing import Any, NamedTuple, Self, cast
 from urllib.parse import urlsplit
 
@@ -14,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from core import clock
+from core import after_commit, clock
 from core.errors import ApiError
 from integrations.delivery import ownership_changes
 from integrations.github_api import RepositoryFacts
@@ -391,7 +390,7 @@ def _lapse(sites: QuerySet[Site], why: Why) -> int:
         )
     for organization in {site.organization for site in lost}:
         # after what holds for the integration, which says better what to do
-        transaction.on_commit(partial(ownership_changes.hold_lost, organization), robust=True)
+        after_commit.do(ownership_changes.hold_lost, organization)
     return len(lost)
 
 

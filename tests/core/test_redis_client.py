@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
+from time import monotonic
 
 import pytest
 from redis.exceptions import RedisError
@@ -112,6 +113,18 @@ def test_a_very_long_answer_is_not_read():
     assert len(said) < 40
 
 
+@pytest.mark.slow
+def test_an_idle_connection_that_was_closed_is_made_anew(redis, monkeypatch):
+    client = redis_client.client(redis.url)
+    client.set("a", "b")
+    monkeypatch.setattr(redis_client, "monotonic", lambda: monotonic() + 60)
+
+    redis.stop()
+    redis.start()
+
+    assert client.set("a", "c")
+
+
 def test_nobody_waits_for_longer_than_a_window_is(monkeypatch):
     monkeypatch.setattr(SharedWindows, "_asked", lambda *_: b"999999999999")
 
@@ -125,6 +138,17 @@ def test_limits_are_counted_where_a_sentinel_says(redis):
         redis_client.client(sentinel.url).set("a", "b")
 
         assert redis.keys() == 2
+
+
+@pytest.mark.slow
+def test_a_late_answer_is_not_taken_for_that_to_the_next_question(redis):
+    with redis_server.serving(redis_server.Sentinel, master=redis.port) as sentinel:
+        windows = SharedWindows(sentinel.url)
+        windows.waits([ONE])
+        with redis.paused(), pytest.raises(RedisError):
+            windows.waits([ONE])
+
+        assert windows.waits([Window("two", 1, 60), Window("three", 1, 60)]) == [0, 0]
 
 
 def test_a_sentinel_that_says_nothing_holds_nobody_up(settings):

@@ -3,6 +3,7 @@
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -297,6 +298,42 @@ def test_a_server_that_is_killed_leaves_no_worker_on_the_port(transactional_db, 
     assert not alive
     with pytest.raises(requests.ConnectionError):
         requests.get(f"{hub.url}/healthz", timeout=5)
+
+
+KILLED = """
+import asyncio, multiprocessing, os, signal, time
+import django
+
+django.setup()
+from hub.management.commands import serve
+
+def work():
+    asyncio.set_event_loop(asyncio.new_event_loop())
+    serve._application_of_a_worker("os:getpid")
+    time.sleep(15)
+    print("It is still there.", flush=True)
+
+signal.signal(signal.SIGTERM, lambda *_: None)  # as Granian does, and a worker has that until it serves
+multiprocessing.get_context("fork").Process(target=work).start()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.slow
+def test_a_server_that_is_killed_leaves_no_worker_that_has_just_begun():
+    environment = HubProcess().environment() | {"DJANGO_SETTINGS_MODULE": "hub.settings"}
+
+    ended = subprocess.run(
+        [sys.executable, "-c", KILLED],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert ended.returncode == -signal.SIGKILL
+    assert not ended.stdout
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from orgs.people import leaving
 from reports import erasing
 from reports.models import Report
 from tests import build
+from tests.integrations.alerts import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -235,3 +236,22 @@ def test_a_mark_that_was_copied_to_the_issue_of_another_one_ends_the_tries(
     assert f"Issue #{theirs.issue_number} in acme/docs has the mark of this report" in failed[1]
     assert (mine.status, mine.issue_number) == ("sent", theirs.issue_number + 1)
     assert len(code_host.issues("acme/docs")) == mine.issue_number
+
+
+def test_a_mark_that_was_copied_to_the_issue_of_bad_news_does_not_count_as_sent(
+    acme, bob, code_host, clock
+):
+    loses_push_access(bob, code_host)
+    world.maintain()
+    news = code_host.issue("acme/docs", Alert.objects.get().issue_number)
+    code_host.fail("500", path="issues")
+    build.send(Client(), build.report(PAGE, report__summary="In doubt"))
+    mine = Delivery.objects.get(report__summary="In doubt")
+    news.body += marker(mine.report_id)
+
+    clock.advance(minutes=5)
+    forward(mine.report_id)
+
+    mine.refresh_from_db()
+    assert mine.status == "failed"
+    assert f"Issue #{news.number} in acme/docs has the mark of this report" in mine.reason

@@ -148,6 +148,7 @@ def _preload() -> None:
 def _application_of_a_worker(target: str) -> Any:
     """What a worker serves: called in it, once it has its event loop, and before it listens."""
     listening.bound_from_the_start()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # its parent's would do nothing here
     if parent := multiprocessing.parent_process():
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     module, _, name = target.partition(":")

@@ -1,5 +1,7 @@
 """GitHub's parser, as the Hub calls it."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import cmarkgfm
 import psutil
 from cmarkgfm.cmark import Options
@@ -27,6 +29,17 @@ def test_nothing_of_what_was_shown_is_left_in_memory():
         github_markdown.html(TEXT)
 
     assert resident() - before < MOST
+
+
+def test_a_text_is_shown_as_by_itself_while_other_threads_show_theirs():
+    """The parser forgets for all of them which signs an extension has, once one is through."""
+    text = "A ~~b~~ www.example.com http://example.com c@example.com\n\n| a |\n|---|\n| 1 |\n\n" * 3
+    alone = github_markdown.html(text)
+
+    with ThreadPoolExecutor(4) as pool:
+        shown = {*pool.map(github_markdown.html, [text] * 12_000)}
+
+    assert shown == {alone}
 
 
 @given(hostile.text)
