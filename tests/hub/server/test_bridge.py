@@ -7,7 +7,6 @@ import random
 import resource
 import tempfile
 import threading
-import time
 import weakref
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
@@ -364,16 +363,18 @@ def test_no_body_that_is_given_up_waits_for_the_garbage_collector(monkeypatch):
 
 def test_a_quick_request_is_served_while_the_time_of_the_slowest_is_just_over(monkeypatch):
     monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
+    limit = bodies.BODY_TIMEOUT
 
     async def conversation(bridge: Bridge) -> list[Answer]:
-        monkeypatch.setattr(bodies, "BODY_TIMEOUT", 0.01)
+        loop = asyncio.get_running_loop()
+        now = loop.time
         slow = Request(bridge, content_length="900")
         await slow.send(b"x" * 800)
         await asyncio.sleep(0)
-        monkeypatch.setattr(bodies, "BODY_TIMEOUT", 10)
+        monkeypatch.setattr(bodies, "BODY_TIMEOUT", 1000 * bodies.BODY_TIMEOUT)
         quick = Request(bridge, content_length="400")
         await asyncio.sleep(0)
-        time.sleep(0.02)  # nothing runs meanwhile
+        loop.time = lambda: now() + 2 * limit  # as if nothing had run meanwhile
         await asyncio.sleep(0)
         await quick.send(b"y" * 400)  # arrives after the deadline, and before the slow one knows
         return [await slow.answer(), await quick.answer()]
