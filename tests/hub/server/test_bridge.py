@@ -387,11 +387,11 @@ def test_a_quick_request_is_served_while_the_time_of_the_slowest_is_just_over(mo
 
 def test_what_was_held_is_free_again_however_it_ended(monkeypatch):
     monkeypatch.setattr(bodies, "ALTOGETHER", 1000)
-    monkeypatch.setattr(bodies, "BODY_TIMEOUT", 0.01)
 
     async def conversation(bridge: Bridge) -> list[int]:
         statuses = []
         for number in range(20):
+            monkeypatch.setattr(bodies, "BODY_TIMEOUT", 0.01 if number % 3 == 2 else 10)
             request = Request(bridge, content_length="900")
             await request.send(b"x" * (900 if number % 3 == 0 else 800))
             if number % 3 == 1:
@@ -813,6 +813,7 @@ def test_an_answer_that_is_not_taken_holds_no_thread_and_is_given_up(monkeypatch
 
     async def conversation(bridge: Bridge) -> Answer:
         await bridge(scope("/v1/reports", []), None, takes_nothing)
+        monkeypatch.setattr(answers, "SEND_TIMEOUT", 10)
         return await Request(bridge).answer()
 
     assert talk(conversation, application, threads=1).status == 200
