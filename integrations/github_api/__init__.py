@@ -46,6 +46,7 @@ from integrations.github_api.app import (
     takes_credentials,
     webhook_facts,
 )
+from integrations.github_api.changes import changed_issues
 from integrations.github_api.comments import (
     IssueComment,
     create_comment,
@@ -134,6 +135,7 @@ __all__ = [
     "api_address",
     "app_facts",
     "candidate",
+    "changed_issues",
     "close_issue",
     "create_comment",
     "create_issue",

@@ -136,7 +136,7 @@ class _Look:
             "per_page": PAGE_SIZE,
             "page": self.page,
         }
-        return _get(self.repository, "/issues", parameters)
+        return listed(self.repository, "/issues", parameters)
 
     def _note(self, items: list[dict[str, Any]]) -> None:
         for item in filter(is_ours, items):
@@ -203,7 +203,7 @@ def _updated_at(item: dict[str, Any]) -> datetime:
         raise Unreachable("GitHub's response could not be understood.") from None
 
 
-def _get(repository: Repository, path: str, parameters: dict[str, Any]) -> GitHubAnswer:
+def listed(repository: Repository, path: str, parameters: dict[str, Any]) -> GitHubAnswer:
     """A list, read with the repository's token."""
     answer = asked(repository, "GET", path, parameters=parameters)
     if answer.status == 200 and isinstance(answer.body, list):

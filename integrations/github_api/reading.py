@@ -48,7 +48,7 @@ def _reopen(repository: Repository, number: int) -> IssueFacts:
 
 def _told(repository: Repository, number: int, answer: GitHubAnswer) -> IssueFacts:
     if answer.status == 200 and _is_there(repository, number, answer.body):
-        return _facts(answer.body)
+        return facts_of(answer.body)
     if answer.status in (200, 301, 404, 410):
         _raise_why(answer, repository)
     raise_for_refusal(answer, repository)
@@ -81,7 +81,8 @@ def _repository(repository: Repository) -> GitHubAnswer:
     raise Unreachable(f"GitHub answered {answer.status} when asked for the repository.")
 
 
-def _facts(item: dict[str, Any]) -> IssueFacts:
+def facts_of(item: dict[str, Any]) -> IssueFacts:
+    """What GitHub's JSON says of an issue."""
     is_open = item["state"] == "open"
     return IssueFacts(
         shapes.name(item["state"]),

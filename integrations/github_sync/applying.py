@@ -6,7 +6,7 @@ Each function states what is true now, and may be called again and again.
 from core import clock
 from integrations.delivery import holds, issue_states
 from integrations.delivery.issue_states import IssueNews
-from integrations.github_api import ARCHIVED, InstallationFacts, RepositoryFacts
+from integrations.github_api import ARCHIVED, InstallationFacts, IssueFacts, RepositoryFacts
 from integrations.github_sync import visibility
 from integrations.models import Alert, Delivery, Installation, Integration
 from integrations.ownership import site_claims
@@ -134,11 +134,32 @@ def is_ours(repository_id: int, number: int) -> bool:
     return any(each.objects.filter(**issue).exists() for each in (Delivery, Alert))
 
 
+def has_issues(repository_id: int) -> bool:
+    """Whether the Hub has opened any issue there."""
+    there = {"repository_id": repository_id, "issue_number__isnull": False}
+    return any(each.objects.filter(**there).exists() for each in (Delivery, Alert))
+
+
 def apply_issue_state(repository_id: int, number: int, news: IssueNews) -> None:
     """Save whether an issue is open, closed or deleted, and why, if it is one of the Hub's."""
     issue_states.note(repository_id, number, news)
     is_open = news.state == Delivery.IssueState.OPEN
     Alert.objects.note_state(repository_id, number, is_open=is_open, updated_at=news.updated_at)
+
+
+def apply_changed_issues(repository_id: int, changed: dict[int, IssueFacts]) -> None:
+    """Save what became of these issues, by their numbers, as far as they are the Hub's and that is news."""
+    news = {number: issue_states.read(facts) for number, facts in changed.items()}
+    here = {"repository_id": repository_id, "issue_number__in": news}
+    deliveries, alerts = Delivery.objects.filter(**here), Alert.objects.filter(**here)
+    known = {
+        *deliveries.values_list("issue_number", "issue_updated_at", "issue_state"),
+        *alerts.values_list("issue_number", "issue_updated_at", "status"),
+    }
+    for number, updated_at, state in known:
+        now = news[number]
+        if (updated_at, state) != (now.updated_at, now.state):
+            apply_issue_state(repository_id, number, now)
 
 
 def _follow(integration: Integration, facts: RepositoryFacts, *, is_late: bool) -> None:

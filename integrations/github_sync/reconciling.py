@@ -5,23 +5,27 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import Enum
 from itertools import chain, zip_longest
 from typing import cast
 
 from django.db import InterfaceError, OperationalError, close_old_connections, transaction
+from django.utils import timezone
 
 from integrations import github_api
 from integrations.github_api.asking import DEADLINE, deadline
 from integrations.github_sync import applying, visibility
-from integrations.models import Installation, Integration, News, Webhook
+from integrations.models import Installation, Integration, News, Repository, Webhook
 from integrations.ownership import push_access
 
 log = logging.getLogger(__name__)
 
 EVERY = timedelta(hours=1)
 AFTER_AN_ERROR = timedelta(minutes=1)  # of the database
+AGAIN = timedelta(
+    days=1
+)  # of what was asked about issues before, since not every question is answered
 BATCH = 50
 LONGEST = 5  # seconds, for one installation, however many organizations have it
 AWAY = 2  # unanswered installations in a row, or repositories of one: GitHub is unreachable for all
@@ -119,7 +123,7 @@ def _reconcile(
 
 
 def _ask_about(installation: Installation, go_on: Callable[[], bool], here: Bookmark) -> bool:
-    """Whether GitHub answered all questions."""
+    """Whether GitHub answered all questions. `installation` still says when it was asked about before."""
     news, known = News(installation.github_id), Webhook.objects.newest()
     facts = github_api.installation(installation.github_id, deadline=deadline(DEADLINE))
     with transaction.atomic():
@@ -151,7 +155,8 @@ def _ask_about_repositories(
         if integration is None or integration.installation_id != installation.pk:  # it has moved
             continue
         try:
-            answered.append(_reconcile_integration(integration, may_write=may_write))
+            since = (installation.asked_about_at or timezone.now()) - AGAIN
+            answered.append(_reconcile_integration(integration, since, may_write=may_write))
         except (github_api.Limited, github_api.Suspended):  # so it is for all of them
             raise
         except github_api.GitHubError as error:
@@ -163,10 +168,42 @@ def _ask_about_repositories(
     return all(answered) and not errors
 
 
-def _reconcile_integration(integration: Integration, *, may_write: bool) -> bool:
-    """Whether GitHub answered all about it."""
+def _reconcile_integration(integration: Integration, since: datetime, *, may_write: bool) -> bool:
+    """Whether GitHub answered all about it, and about its issues since then."""
     reached = _reconcile_repository(integration, may_write=may_write)
-    return _look_at_rights(integration, reached) if reached else True
+    if reached is None:
+        return True
+    has_issues = may_write and reached.repository.has_issues
+    looks = [_look_at_rights(integration, reached)]
+    if has_issues and _is_first_of_its_repository(integration):
+        looks.append(_look_at_issues(integration, since))
+    return all(looks)
+
+
+def _is_first_of_its_repository(integration: Integration) -> bool:
+    """Whether this one has GitHub asked about issues, for all that have the same repository."""
+    same = Integration.objects.filter(
+        repository_id=integration.repository_id, installation=integration.installation_id
+    )
+    return not same.filter(pk__lt=integration.pk).exists()
+
+
+def _look_at_issues(integration: Integration, since: datetime) -> bool:
+    """Whether GitHub answered. Nothing is asked of a repository in which the Hub has opened no issue."""
+    repository_id = cast(int, integration.repository_id)
+    if not applying.has_issues(repository_id):
+        return True
+    through = integration.installation
+    repository = Repository(through.github_id, repository_id, integration.repository)
+    try:
+        changed = github_api.changed_issues(repository, since=since, deadline=deadline(DEADLINE))
+    except (github_api.Limited, github_api.Suspended):
+        raise
+    except github_api.GitHubError as error:
+        _note(through, error)
+        return False
+    applying.apply_changed_issues(repository_id, changed)
+    return True
 
 
 def _reconcile_repository(

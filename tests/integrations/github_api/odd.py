@@ -139,6 +139,11 @@ CALLS = {
         _TOKEN,
         ("GET /repositories/7/issues", 200, [ISSUE]),
     ),
+    "changed_issues": _of(
+        lambda d: github_api.changed_issues(HERE, since=NOON, deadline=d),
+        _TOKEN,
+        ("GET /repositories/7/issues", 200, [ISSUE]),
+    ),
     "create_comment": _of(
         lambda d: github_api.create_comment(HERE, 3, "Body", deadline=d),
         _TOKEN,

@@ -55,7 +55,7 @@ def listed(monkeypatch, settings) -> Listed:
     settings.HUB_GITHUB_APP_ID, settings.HUB_GITHUB_APP_SLUG = "", "hub"
     looking.forget_read()
     new = Listed()
-    monkeypatch.setattr(looking, "_get", new.get)
+    monkeypatch.setattr(looking, "listed", new.get)
     monkeypatch.setattr(looking, "PAGE_SIZE", 2)
     monkeypatch.setattr(deadlines, "_result", lambda future, _: future.result())
     yield new

@@ -1,0 +1,143 @@
+"""What became of issues is asked about, too: webhooks are missed while the Hub is away, and GitHub sends none again."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from integrations.github_api import changes
+from integrations.github_sync.reconciling import reconcile_due
+from integrations.models import Alert, Integration
+from tests import build
+from tests.integrations.world import delivery
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def issue(acme, code_host) -> int:
+    """The number of the one issue. No webhook arrives."""
+    call_command("retry_deliveries", "--now")
+    return delivery().issue_number
+
+
+@pytest.fixture
+def hourly(clock):
+    """The question of the next hour."""
+
+    def ask() -> None:
+        clock.advance(minutes=61)
+        reconcile_due()
+
+    return ask
+
+
+def questions(code_host) -> int:
+    return sum(
+        each.method == "GET" and each.path.endswith("/issues") for each in code_host.requests
+    )
+
+
+def test_what_was_closed_and_reopened_is_found_by_asking(issue, code_host, hourly):
+    code_host.close_issue("acme/docs", issue, by="alice", reason="not_planned")
+    hourly()
+    closed = delivery()
+    code_host.reopen_issue("acme/docs", issue, by="alice")
+    hourly()
+
+    assert (closed.issue_state, closed.issue_state_reason) == ("closed", "not_planned")
+    assert closed.issue_closed_at is not None
+    assert delivery().issue_state == "open"
+
+
+def test_it_is_found_also_if_the_first_question_is_not_answered(issue, code_host, hourly):
+    code_host.close_issue("acme/docs", issue, by="alice")
+    code_host.fail("500", method="GET", path="issues")
+
+    hourly()
+    unknown = delivery().issue_state
+    hourly()
+
+    assert (unknown, delivery().issue_state) == ("", "closed")
+
+
+def test_what_a_webhook_has_told_since_is_not_replaced_by_what_is_older(issue, code_host, hourly):
+    code_host.close_issue("acme/docs", issue, by="alice")
+    hourly()
+    [seen] = code_host.issues("acme/docs")
+    seen.state, seen.state_reason, seen.closed_at = "open", None, None  # a list that is behind
+    seen.updated_at -= timedelta(seconds=1)
+
+    hourly()
+
+    assert delivery().issue_state == "closed"
+
+
+def test_an_issue_of_bad_news_that_somebody_closed_is_not_closed_again(issue, code_host, hourly):
+    integration = Integration.objects.get()
+    number = code_host.create_issue("acme/docs", title="Bad news", user="alice").number
+    mine = code_host.issue("acme/docs", number)
+    mine.user = code_host.issues("acme/docs")[0].user
+    alert = Alert.objects.create(
+        integration=integration,
+        cause="rights",
+        since=timezone.now(),
+        status=Alert.Status.OPEN,
+        repository_id=integration.repository_id,
+        repository=integration.repository,
+        issue_number=number,
+    )
+    code_host.close_issue("acme/docs", number, by="alice")
+
+    hourly()
+
+    alert.refresh_from_db()
+    assert alert.status == Alert.Status.CLOSED
+
+
+def test_nothing_is_asked_where_the_hub_has_opened_no_issue(code_host, hourly):
+    build.integration(build.organization(), code_host)
+
+    hourly()
+
+    assert questions(code_host) == 0
+
+
+def test_one_question_is_for_all_that_have_the_repository(issue, code_host, hourly):
+    for name in ("bob", "charlie"):
+        build.integration(build.organization(name), code_host)
+    before = questions(code_host)
+
+    hourly()
+
+    assert questions(code_host) == before + 1
+
+
+def test_only_the_hubs_own_issues_are_believed(issue, code_host, hourly):
+    code_host.issue("acme/docs", issue).user = "alice"
+    code_host.close_issue("acme/docs", issue, by="alice")
+
+    hourly()
+
+    assert delivery().issue_state == ""
+
+
+def test_a_busy_repository_is_read_for_a_few_pages(issue, code_host, hourly, monkeypatch):
+    monkeypatch.setattr(changes, "PAGE_SIZE", 1)
+    for number in range(9):
+        code_host.create_issue("acme/docs", title=f"{number}", user="alice")
+    before = questions(code_host)
+
+    hourly()
+
+    assert questions(code_host) == before + changes.MOST_PAGES
+
+
+def test_a_limit_ends_the_questions_of_the_installation(issue, code_host, hourly):
+    code_host.fail("403_retry_after", method="GET", path="issues")
+
+    hourly()
+
+    assert Integration.objects.get().installation.is_left_alone()
+    assert delivery().issue_state == ""
