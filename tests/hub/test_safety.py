@@ -136,7 +136,7 @@ def end(client: Client, words: str = "code=x", address: str = "127.0.0.1") -> in
     return client.get(path, REMOTE_ADDR=address).status_code
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 def test_a_browser_ends_only_so_many_sign_ins_that_it_has_begun(client, settings, code_host):
     """Also those of one state in the same moment, of which each asks GitHub."""
     settings.HUB_SIGN_IN_RATE = "2/minute"
@@ -145,7 +145,7 @@ def test_a_browser_ends_only_so_many_sign_ins_that_it_has_begun(client, settings
     assert client.get("/login/github/callback/?code=x&state=other").status_code == 302
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 def test_one_network_does_not_use_up_what_github_answers_for_all_sign_ins(
     client, settings, code_host
 ):
@@ -158,7 +158,7 @@ def test_one_network_does_not_use_up_what_github_answers_for_all_sign_ins(
     assert end(client, address="203.0.113.9") == 302
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("words", ["error=access_denied", "x=1", "error=access_denied&code=x"])
 def test_sign_ins_that_were_canceled_use_up_nobodys(client, settings, code_host, words):
     """GitHub is not asked."""
