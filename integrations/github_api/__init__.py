@@ -24,6 +24,7 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
     issues.py         opening an issue, and closing it
     looking.py        finding an issue again
     reading.py        reading one issue, and reopening it
+    changes.py        which of our issues were closed or reopened
     comments.py       comments on an issue: writing, finding, editing
     users.py          who somebody is, and which installations they see
     installations.py  what an installation may do, and where

@@ -1,11 +1,11 @@
 """What became of the app's own issues in a repository, in case webhooks about them were missed."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 
 from integrations.github_api import shapes
 from integrations.github_api.answers import making_sense
-from integrations.github_api.looking import PAGE_SIZE, is_ours, listed
+from integrations.github_api.looking import is_ours, listed
 from integrations.github_api.reading import IssueFacts, facts_of
 from integrations.github_api.transport import bounded_by
 from integrations.models import Repository
@@ -22,16 +22,9 @@ def changed_issues(
 
 
 def _changed(repository: Repository, since: datetime) -> dict[int, IssueFacts]:
-    parameters = {
-        "state": "all",
-        "since": since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "sort": "updated",
-        "direction": "desc",
-        "per_page": PAGE_SIZE,
-    }
     found: dict[int, IssueFacts] = {}
     for page in range(1, MOST_PAGES + 1):
-        answer = listed(repository, "/issues", parameters | {"page": page})
+        answer = listed(repository, since, page=page, newest_first=True)
         for item in filter(is_ours, answer.body):
             found.setdefault(shapes.number(item["number"]), facts_of(item))
         if 'rel="next"' not in answer.headers.get("link", ""):

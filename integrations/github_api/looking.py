@@ -128,15 +128,7 @@ class _Look:
         return self.found
 
     def _ask(self) -> GitHubAnswer:
-        parameters = {
-            "state": "all",
-            "since": self.until.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "sort": "updated",
-            "direction": "asc",
-            "per_page": PAGE_SIZE,
-            "page": self.page,
-        }
-        return listed(self.repository, "/issues", parameters)
+        return listed(self.repository, self.until, page=self.page)
 
     def _note(self, items: list[dict[str, Any]]) -> None:
         for item in filter(is_ours, items):
@@ -203,9 +195,19 @@ def _updated_at(item: dict[str, Any]) -> datetime:
         raise Unreachable("GitHub's response could not be understood.") from None
 
 
-def listed(repository: Repository, path: str, parameters: dict[str, Any]) -> GitHubAnswer:
-    """A list, read with the repository's token."""
-    answer = asked(repository, "GET", path, parameters=parameters)
+def listed(
+    repository: Repository, since: datetime, *, page: int, newest_first: bool = False
+) -> GitHubAnswer:
+    """A page of everybody's issues that were updated since then, in the order of their last update."""
+    parameters = {
+        "state": "all",
+        "since": since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "sort": "updated",
+        "direction": "desc" if newest_first else "asc",
+        "per_page": PAGE_SIZE,
+        "page": page,
+    }
+    answer = asked(repository, "GET", "/issues", parameters=parameters)
     if answer.status == 200 and isinstance(answer.body, list):
         return answer
     raise_for_refusal(answer, repository)

@@ -173,9 +173,9 @@ def _reconcile_integration(integration: Integration, since: datetime, *, may_wri
     reached = _reconcile_repository(integration, may_write=may_write)
     if reached is None:
         return True
-    has_issues = may_write and reached.repository.has_issues
     looks = [_look_at_rights(integration, reached)]
-    if has_issues and _is_first_of_its_repository(integration):
+    takes_issues = may_write and reached.repository.has_issues
+    if takes_issues and _is_first_of_its_repository(integration):
         looks.append(_look_at_issues(integration, since))
     return all(looks)
 

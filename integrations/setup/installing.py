@@ -5,7 +5,6 @@ that person's membership of the organization. https://docs.github.com/en/apps/us
 """
 
 import math
-from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -195,15 +194,14 @@ def _usable(text: str, user: User | None) -> OneTimeState:
 
 def _visitor(code: str, member: Membership, network: str) -> github_api.Visitor:
     """Who brought the code, if they are in the organization of the member who started this."""
-    organization, refused = member.organization, github_account.refusals_of(network)
-    if wait := rates.known_wait(refused):
+    organization = member.organization
+    if wait := rates.known_wait(github_account.refusals_of(network)):
         raise rates.RateLimited(math.ceil(wait), "refused codes from your network")
     with asking.github(member, also=_limits(member, network), what="installations") as deadline:
         try:
             visitor = github_api.visitor(code, redirect_uri=_callback_url(), deadline=deadline)
         except github_api.BadCode:
-            with suppress(rates.RateLimited):
-                rates.check_all(refused)
+            github_account.count_refusal(network)
             raise InvalidCode from None
     if not _still_has(organization, github_id=visitor.github_id):
         raise NotAMember(

@@ -92,8 +92,7 @@ class OAuth(GitHubOAuth2Adapter):
             said = self._in_time(partial(exchange, request, app, client, pkce_code_verifier))
         except OAuth2Error as error:
             if BAD_CODE in str(error):
-                with suppress(rates.RateLimited):
-                    rates.check_all(refusals(request))
+                count_refusal(client_address.network_of(request))
             raise
         match said:
             case {"access_token": str(token)} if token.isascii():
@@ -203,6 +202,12 @@ def refusals(request: HttpRequest) -> rates.Limit:
 def refusals_of(network: str) -> rates.Limit:
     """The same for `network`, as `client_address.network`."""
     return rates.Limit(REFUSED, ("codes refused", network))
+
+
+def count_refusal(network: str) -> None:
+    """Count a code from `network` that GitHub has refused."""
+    with suppress(rates.RateLimited):
+        rates.check_all(refusals_of(network))
 
 
 def _welcome(sociallogin: SocialLogin) -> None:

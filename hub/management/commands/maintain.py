@@ -30,7 +30,7 @@ class Command(HubCommand):
             type=int,
             const=os.getppid(),
             metavar="PROCESS",
-            help="exit when the process that started it exits; its id tells that it already has",
+            help="exit when the process that started it exits; with its id also if it already has",
         )
 
     def handle(self, *args: Any, with_parent: int | None, **options: Any) -> None:

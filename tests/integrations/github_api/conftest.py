@@ -112,14 +112,19 @@ def _sent(request: Any) -> Sent:
 
 
 @pytest.fixture
-def wire(settings) -> Iterator[Wire]:
-    """An app with a key of its own, and no tokens yet. Every answer that is given has to be used."""
+def app(settings) -> None:
+    """An app with a key of its own."""
     settings.HUB_GITHUB_URL = "https://github.com"
     settings.HUB_GITHUB_APP_ID = "1"
     settings.HUB_GITHUB_APP_SLUG = "docs-feedback-hub"
     settings.HUB_GITHUB_CLIENT_ID = "client"
     settings.HUB_GITHUB_CLIENT_SECRET = "not-a-secret"
     settings.HUB_GITHUB_PRIVATE_KEY = key_pair()[0]
+
+
+@pytest.fixture
+def wire(app) -> Iterator[Wire]:
+    """No tokens yet. Every answer that is given has to be used."""
     github_api.forget_tokens()
     github_api.forget_places()
     with responses.RequestsMock() as mock:

@@ -32,16 +32,16 @@ class Listed:
     def add(self, number: int, at: datetime, body: str = "Other") -> None:
         self.updated[number], self.bodies[number] = at, body
 
-    def get(self, repository: Repository, path: str, asked_for: dict) -> GitHubAnswer:
-        since = datetime.fromisoformat(asked_for["since"])
-        size, end = asked_for["per_page"], asked_for["per_page"] * asked_for["page"]
+    def get(self, repository: Repository, since: datetime, *, page: int) -> GitHubAnswer:
+        since, size = since.replace(microsecond=0), looking.PAGE_SIZE
+        end = size * page
         order = sorted(self.updated, key=lambda number: (self.updated[number], number))
         found = [number for number in order if self.updated[number] >= since]
-        page = [self._item(number) for number in found[end - size : end]]
+        items = [self._item(number) for number in found[end - size : end]]
         headers = {"date": format_datetime(self.now, usegmt=True)}
         self.asked += 1
         self.then(self.asked)
-        return GitHubAnswer(200, headers | ({"link": 'rel="next"'} if found[end:] else {}), page)
+        return GitHubAnswer(200, headers | ({"link": 'rel="next"'} if found[end:] else {}), items)
 
     def _item(self, number: int) -> dict:
         at = self.updated[number].strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -9,9 +9,10 @@ import pytest
 import responses
 
 from integrations import github_api
-from tests.conftest import key_pair
 from tests.integrations.github_api import odd
 from tests.integrations.github_api.conftest import _method_and_url
+
+pytestmark = pytest.mark.usefixtures("app")
 
 LONGEST = 999  # characters of what is told
 SHOWN = (  # in a terminal alone
@@ -20,16 +21,6 @@ SHOWN = (  # in a terminal alone
     github_api.SentWebhook,
     github_api.WebhookFacts,
 )
-
-
-@pytest.fixture(autouse=True)
-def app(settings) -> None:
-    settings.HUB_GITHUB_URL = "https://github.com"
-    settings.HUB_GITHUB_APP_ID = "1"
-    settings.HUB_GITHUB_APP_SLUG = "docs-feedback-hub"
-    settings.HUB_GITHUB_CLIENT_ID = "client"
-    settings.HUB_GITHUB_CLIENT_SECRET = "not-a-secret"
-    settings.HUB_GITHUB_PRIVATE_KEY = key_pair()[0]
 
 
 @pytest.mark.parametrize("name", odd.CALLS)

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from integrations.github_api import changes
+from integrations.github_api import changes, looking
 from integrations.github_sync.reconciling import reconcile_due
 from integrations.models import Alert, Integration
 from tests import build
@@ -124,7 +124,7 @@ def test_only_the_hubs_own_issues_are_believed(issue, code_host, hourly):
 
 
 def test_a_busy_repository_is_read_for_a_few_pages(issue, code_host, hourly, monkeypatch):
-    monkeypatch.setattr(changes, "PAGE_SIZE", 1)
+    monkeypatch.setattr(looking, "PAGE_SIZE", 1)
     for number in range(9):
         code_host.create_issue("acme/docs", title=f"{number}", user="alice")
     before = questions(code_host)
