@@ -1,8 +1,8 @@
-"""Limits how many things one key, such as an organization, may do at once in this process."""
+"""Limits how many things are done at once in this process: by one key, such as an organization, or by all."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import RLock
+from threading import Lock, RLock
 
 from core.errors import ApiError
 
@@ -44,6 +44,30 @@ class AtOnce:
                     del self._under_way[key]
 
 
+class OneByOne:
+    """Lets blocks that compute for long run one after the other, whoever asks for them.
+
+    All threads share one interpreter: beside many of these a report would wait for its turn there again and again.
+    Whoever has waited for `patience` seconds goes on beside the others, so that one whose database is slow holds up
+    nobody for longer.
+    """
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._running = Lock()
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Wait until no other block runs, `patience` seconds at most, and run this one."""
+        is_alone = self._running.acquire(timeout=self._patience)
+        try:
+            yield
+        finally:
+            if is_alone:
+                self._running.release()
+
+
+long_answers = OneByOne(patience=1)
 requests = AtOnce(
     MOST,
     "Your organization has too many requests in progress. Try again when they have been answered.",

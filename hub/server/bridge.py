@@ -18,11 +18,15 @@ from hub.server.noted import Noted
 from hub.server.overload import Overload, Overloaded
 from hub.server.threads import Threads
 from hub.server.untaken import Untaken
+from integrations.github_sync import signature
 
 WAITING = 8  # requests that may wait for each thread
 PROBES = ("/readyz", "/metrics")
 # What keeps only the processor busy: the docs, files for agents, and pages for everybody without a database.
 TO_READ = re.compile(r"/(v0[/.].*|(connect|privacy|report)/|llms.*|openapi\.json|sitemap\.xml)?")
+SIGNED = "signed webhooks"  # takes turns as a network does
+SIGNATURE = signature.HEADER.lower().encode()
+QUICKLY_READ = 64 * 1024  # bytes of a webhook: more would keep the event loop for too long
 SHARE = 16  # one of so many threads is for these: with more, they are no faster, and reports wait longer
 
 
@@ -63,6 +67,8 @@ class Bridge:
         body = await self._bodies.whole(scope, receive, caller)
         noted.is_whole()
         work = partial(answers.of, self._application, scope, body, noted.asked)
+        if _is_signed(scope, body):
+            caller = SIGNED
         known = None if caller == client_address.UNKNOWN else caller
         threads = self._for_readers if is_to_read(scope) else self._threads
         result = threads.run(work, known, is_probe=scope["path"] in PROBES)
@@ -82,6 +88,14 @@ def is_to_read(scope: Scope) -> bool:
     is_filled_in = scope["path"] == bodies.REPORT_FORM and scope["query_string"]
     is_asked = scope["method"] in ("GET", "HEAD") and not is_filled_in
     return is_asked and bool(TO_READ.fullmatch(scope["path"]))
+
+
+def _is_signed(scope: Scope, body: bytes) -> bool:
+    """Whether it is a webhook that GitHub has signed: it waits for none that strangers have GitHub send."""
+    if scope["path"] != bodies.WEBHOOK or len(body) > QUICKLY_READ:
+        return False
+    given = [value for name, value in scope["headers"] if name == SIGNATURE]
+    return len(given) == 1 and signature.is_signed(body, given[0].decode("latin-1"))
 
 
 def _caller(scope: Scope) -> str:

@@ -3,17 +3,13 @@
 https://docs.github.com/en/webhooks/webhook-events-and-payloads
 """
 
-import hashlib
-import hmac
 import json
 import logging
 from collections.abc import Callable
 from typing import cast
 
-from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.db import transaction
-from django.utils.crypto import constant_time_compare
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -21,7 +17,7 @@ from core import client_address, connections, rates
 from core.cors import OneOrigin
 from core.errors import ApiError
 from integrations.delivery import holds
-from integrations.github_sync import applying, visibility, webhook_payload
+from integrations.github_sync import applying, signature, visibility, webhook_payload
 from integrations.github_sync.webhook_payload import NotAWebhook, Payload
 from integrations.models import Delivery, Installation, Integration, News, Webhook
 from integrations.models.integration import IntegrationQuerySet
@@ -42,7 +38,7 @@ INSTALLATION_RATE = "600/minute"
 class BadSignature(Unauthorized):
     """401: the signature does not match the body."""
 
-    default_detail = "The signature in X-Hub-Signature-256 does not match the body."
+    default_detail = f"The signature in {signature.HEADER} does not match the body."
 
 
 class WebhookTooLarge(ApiError):
@@ -58,7 +54,7 @@ class GitHubWebhook(OneOrigin):
 
     def post(self, request: Request) -> Response:
         body = _body(request)
-        if not _is_signed(body, request.headers.get("X-Hub-Signature-256", "")):
+        if not signature.is_signed(body, request.headers.get(signature.HEADER, "")):
             forgers = client_address.limits(request, FORGED_RATE, "forged webhooks")
             rates.check_all(*forgers, what="unsigned webhooks")
             raise BadSignature
@@ -113,15 +109,6 @@ def _news(event: str, payload: Payload) -> News:
             # Of several, GitHub is asked about those that are ours.
             return News(installation_id, *selected) if len(selected) == 1 else News()
     return News(installation_id)
-
-
-def _is_signed(body: bytes, signature: str) -> bool:
-    """Whether the signature matches that of a secret; never without one."""
-    secrets = [settings.HUB_GITHUB_WEBHOOK_SECRET, *settings.HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS]
-    signatures = [
-        hmac.new(each.encode(), body, hashlib.sha256).hexdigest() for each in secrets if each
-    ]
-    return any(constant_time_compare(signature, f"sha256={each}") for each in signatures)
 
 
 def _sender(payload: Payload) -> str:

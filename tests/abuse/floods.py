@@ -15,6 +15,7 @@ from django.db import connection
 
 from reports.models import Report
 from tests import build
+from tests.abuse._asking import asking
 from tests.abuse.table import STRANGER, attack
 from tests.abuse.world import Shipped, World, milliseconds, stands_if
 from tests.hub_process import ROOT
@@ -92,10 +93,10 @@ def costly_pages_of_one_address(world: World) -> str:
     return stands_if(max(took.values()) < AT_ONCE, f"half of the others' reports took {figures}")
 
 
-def _costly(receipt: str) -> dict[str, bytes]:
+def _costly(receipt: str) -> dict[str, str]:
     """The requests, by what they ask for."""
     form = {"doc_url": "https://docs.acme.com/", "kind": "other", "summary": "x"}
-    typed = urlencode(form | {"details": "é" * 20_000}).encode()
+    typed = urlencode(form | {"details": "é" * 20_000})
     words = quote("the of and to a in is it the of and to")
     return {
         "searches": _get(f"/v0/search/?q={words}"),
@@ -105,20 +106,20 @@ def _costly(receipt: str) -> dict[str, bytes]:
     }
 
 
-def _get(path: str) -> bytes:
+def _get(path: str) -> str:
     return _request(f"GET {path}")
 
 
-def _request(line: str, headers: str = "") -> bytes:
+def _request(line: str, headers: str = "") -> str:
     return (
         f"{line} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: 192.0.2.1\r\n"
         f"Accept: text/html\r\n{headers}\r\n"
-    ).encode()
+    )
 
 
-def _took_beside(hub: Shipped, request: bytes) -> float:
+def _took_beside(hub: Shipped, request: str) -> float:
     """Milliseconds, the median of others' reports, while one address asks."""
-    with _asking(hub, request):
+    with asking(hub.port, CONNECTIONS, [request]):
         time.sleep(2)  # until all of its connections ask
         took = [_milliseconds_of_one(hub, f"203.0.{number}.77") for number in range(OTHERS)]
     return median(took)
@@ -127,19 +128,6 @@ def _took_beside(hub: Shipped, request: bytes) -> float:
 def _milliseconds_of_one(hub: Shipped, address: str) -> float:
     report = build.report("https://nobody.dev/", report__summary=f"{time.monotonic_ns()}")
     return milliseconds(lambda: hub.post(report, **{"X-Forwarded-For": address}))
-
-
-@contextmanager
-def _asking(hub: Shipped, request: bytes) -> Iterator[None]:
-    command = [sys.executable, "-m", "tests.abuse._asking", str(hub.port), str(CONNECTIONS)]
-    asking = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE)
-    try:
-        asking.stdin.write(request)
-        asking.stdin.close()
-        yield
-    finally:
-        asking.terminate()
-        asking.wait(30)
 
 
 def _flood(world: World, hub: Shipped, addresses: list[str]) -> str:

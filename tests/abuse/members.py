@@ -1,6 +1,7 @@
 """Members who ask for what is theirs, many times at once, so that there is nothing left for others."""
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,8 +13,9 @@ from django.test import Client
 from django.utils import timezone
 
 from integrations.models import Delivery, Integration
-from orgs.models import User
+from orgs.models import Domain, User
 from tests import build
+from tests.abuse._asking import asking
 from tests.abuse.table import MEMBER, attack
 from tests.abuse.world import Shipped, World, let_wait, milliseconds, stands_if
 from tests.waiting import wait_until
@@ -45,6 +47,26 @@ def one_member_that_asks_all_the_time(world: World) -> str:
     return stands_if(
         beside == {200: 10} and answers[429] > answers[200] and median(times) < SLOW, figures
     )
+
+
+@attack(MEMBER, "leave no room for others")
+def members_of_many_organizations_that_ask_all_the_time(world: World) -> str:
+    """36 with 1,000 domains each, in five networks, ask for all of them, each in four connections."""
+    asked = [
+        f"GET /v1/orgs/me HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: 192.0.{number % 5}.1\r\n"
+        f"Authorization: Bearer {_with_domains(number)}\r\n\r\n"
+        for number in range(36)
+    ]
+    others = {"X-Forwarded-For": "203.0.113.7"}
+    with (
+        world.hub(HUB_TRUSTED_PROXIES="1") as hub,
+        asking(hub.port, CONNECTIONS * len(asked), asked),
+    ):
+        time.sleep(3)  # until all of them ask
+        reports = [build.report(f"https://docs.example/{n}") for n in range(30)]
+        times = [milliseconds(lambda r=r: hub.post(r, **others)) for r in reports]
+    figures = f"30 reports took {median(times):.0f} ms (median), {max(times):.0f} at most"
+    return stands_if(median(times) < SLOW, figures)
 
 
 @attack(MEMBER, "stop the Hub")
@@ -168,6 +190,19 @@ def _all_the_time(ask: Callable[["Counter[int]"], None], number: int) -> Iterato
         stop.set()
         for each in threads:
             each.join()
+
+
+def _with_domains(number: int) -> str:
+    """The token of a member whose organization has as many domains as one may have."""
+    owner = build.organization(f"org-{number}")
+    names = (f"d{n}.org-{number}.dev" for n in range(1000))
+    now = timezone.now()
+    Domain.objects.bulk_create(
+        Domain(organization=owner, name=each, registrable=False, verified_at=now) for each in names
+    )
+    token = build.token(build.member(owner, f"member-{number}"))
+    connection.close()
+    return token
 
 
 def _session(user: User) -> str:

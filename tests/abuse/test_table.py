@@ -56,6 +56,7 @@ def test_a_subject_stands_for_its_attacks():
         "forged_webhooks",
         "replayed_webhooks",
         "flood_of_forged_webhooks",
+        "webhooks_that_strangers_have_github_send",
         "a_repository_that_is_public_for_a_moment",
         "a_repository_that_becomes_private_while_github_answers",
         "a_repository_that_becomes_private_out_of_sight",

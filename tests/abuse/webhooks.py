@@ -3,20 +3,25 @@
 import hashlib
 import hmac
 import json
+import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from statistics import median
 
 import requests
 from django.db import connection
 
 from integrations.models import Delivery, Integration, Webhook
 from tests import build
+from tests.abuse._asking import asking
 from tests.abuse.people import Program
 from tests.abuse.table import STRANGER, attack
-from tests.abuse.world import Shipped, World, stands_if
+from tests.abuse.world import Shipped, World, milliseconds, stands_if
 from tests.waiting import wait_until
 
+NETWORK = "140.82.112"  # of GitHub
+SLOW = 1000  # milliseconds, for one of two
 SECRET = "not-a-secret"  # of the sandbox
 FORGED: list[Callable[[bytes], dict[str, str]]] = [
     lambda body: {},
@@ -78,9 +83,32 @@ def flood_of_forged_webhooks(world: World) -> str:
         body = _suspension(world)
         forged = Counter(_post(hub, body, {}, "198.51.100.7") for _ in range(400))
         signed = {"X-Hub-Signature-256": _signed(body, SECRET)}
-        heard = _post(hub, body, signed, "140.82.112.9")
+        heard = _post(hub, body, signed, f"{NETWORK}.9")
     figures = f"{dict(forged)}; the true one {heard}"
     return stands_if(set(forged) <= {401, 429} and forged[429] > 0 and heard == 202, figures)
+
+
+@attack(STRANGER, "keep GitHub's webhooks out")
+def webhooks_that_strangers_have_github_send(world: World) -> str:
+    """500 connections of GitHub's own network with what it signed for others; true ones of the same network."""
+    world.acme()
+    body = _suspension(world)
+    others = _signed(body, "of somebody else")
+    asked = [
+        f"POST /v1/webhooks/github HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: {NETWORK}.{number}\r\n"
+        f"Content-Length: {len(body)}\r\nX-Hub-Signature-256: {others}\r\n\r\n{body.decode()}"
+        for number in range(20, 40)
+    ]
+    true = {"X-Hub-Signature-256": _signed(body, SECRET)}
+    heard: Counter[int] = Counter()
+    with world.hub(HUB_TRUSTED_PROXIES="1") as hub, asking(hub.port, 500, asked):
+        time.sleep(3)  # until all of them ask
+        times = [
+            milliseconds(lambda: heard.update([_post(hub, body, true, f"{NETWORK}.9")]))
+            for _ in range(30)
+        ]
+    figures = f"the true ones {dict(heard)}, after {median(times):.0f} ms (median), {max(times):.0f} at most"
+    return stands_if(heard == {202: 30} and median(times) < SLOW, figures)
 
 
 @attack(STRANGER, "read where an issue of a private repository is, and its title")

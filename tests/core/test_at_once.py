@@ -1,10 +1,11 @@
 """Counting what is under way at once."""
 
 import gc
+from threading import Event, Thread
 
 import pytest
 
-from core.at_once import AtOnce, TooManyAtOnce
+from core.at_once import AtOnce, OneByOne, TooManyAtOnce
 
 
 def test_one_key_has_so_many_at_once_and_leaves_room_for_others():
@@ -45,3 +46,36 @@ def test_a_block_that_is_lost_is_no_bar():
 
     with looks.one("acme"):
         pass
+
+
+def test_long_blocks_run_one_after_the_other():
+    blocks, order, runs = OneByOne(patience=60), [], Event()
+
+    def second():
+        runs.set()
+        with blocks.one():
+            order.append("second")
+
+    other = Thread(target=second)
+    with blocks.one():
+        other.start()
+        runs.wait()
+        other.join(0.1)  # time enough for one that does not wait
+        order.append("first")
+    other.join()
+
+    assert order == ["first", "second"]
+
+
+def test_one_block_holds_up_nobody_for_good():
+    blocks = OneByOne(patience=0.01)
+
+    with blocks.one():
+        with blocks.one():
+            pass
+        with blocks.one():  # the one before did not end what it had not begun
+            assert not blocks._running.acquire(blocking=False)
+
+    with pytest.raises(ZeroDivisionError), blocks.one():
+        raise ZeroDivisionError
+    assert blocks._running.acquire(blocking=False)

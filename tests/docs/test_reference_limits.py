@@ -147,10 +147,13 @@ def test_what_may_happen_at_once():
             f"{untaken.AT_ONCE} for each process, or a quarter of its open files"
         ),
         "threads for one network (/24, or /48)": "a quarter of `HUB_THREADS`",
+        f"threads for signed webhooks of up to {bridge.QUICKLY_READ} bytes": "a quarter of `HUB_THREADS`",
+        "lists of all claims of an organization (`GET /v1/orgs/me`)": each.format(1),
         "scrapes of `/metrics`": each.format(scrape.AT_ONCE),
         "connections": f"{serve.MOST_CONNECTIONS} for each process, or half of its open files",
     }
     assert (threads.SHARE, untaken.SHARE, bridge.SHARE) == (4, 4, 16)
+    assert at_once.long_answers._patience == 1
     assert deadlines.slots() == settings.HUB_THREADS // 2
     assert verification.slots()._initial_value == settings.HUB_THREADS // 4
 

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import pytest
 from asgiref.testing import ApplicationCommunicator
 
-from hub.server import answers, bodies, overload, spool, untaken
+from hub.server import answers, bodies, bridge, overload, spool, untaken
 from hub.server.bridge import WAITING, Bridge, is_to_read
+from sandbox.webhooks import signature
 from tests.waiting import wait_until
 
 MESSAGES = 60  # seconds that a message may take
@@ -597,6 +598,35 @@ def test_one_network_leaves_threads_to_others():
     other, waited = talk(conversation, costly, threads=8)
 
     assert {other.status, *(each.status for each in waited)} == {200}
+
+
+def test_what_strangers_have_github_send_keeps_no_signed_webhook_waiting(settings):
+    settings.HUB_GITHUB_WEBHOOK_SECRET = "of the app"
+    free = threading.Event()
+    body, long = b"{}", bytes(bridge.QUICKLY_READ + 1)
+
+    def costly(environ, start_response) -> Pieces:
+        is_true = environ["HTTP_X_HUB_SIGNATURE_256"] == signature(body, "of the app")
+        is_late = not is_true and not free.wait(10)
+        start_response("500 Late" if is_late else "200 OK", [])
+        return Pieces([b""])
+
+    async def asked(bridge: Bridge, body: bytes, signed: str) -> Request:
+        headers = {"content_length": str(len(body)), "x_hub_signature_256": signed}
+        request = Request(bridge, bodies.WEBHOOK, **headers)
+        await request.send(body, more=False)
+        return request
+
+    async def conversation(bridge: Bridge) -> tuple[Answer, list[Answer]]:
+        not_quickly_read = await asked(bridge, long, signature(long, "of the app"))
+        forged = [await asked(bridge, body, f"sha256=é{n}") for n in range(12)]
+        true = await (await asked(bridge, body, signature(body, "of the app"))).answer()
+        free.set()
+        return true, [await each.answer() for each in [not_quickly_read, *forged]]
+
+    true, waited = talk(conversation, costly, threads=8)
+
+    assert {true.status, *(each.status for each in waited)} == {200}
 
 
 def test_an_overload_is_one_line_when_it_begins_and_one_when_it_is_over(monkeypatch, caplog):
