@@ -58,6 +58,11 @@ urlpatterns = [
         signed_in(account_pages.sign_out_terminal),
         name="sign-out-terminal",
     ),
+    path(
+        "tokens/browsers/sign-out/",
+        signed_in(account_pages.sign_out_browsers),
+        name="sign-out-browsers",
+    ),
     path("account/", account.account, name="account"),
     path("invitations/<int:invitation_id>/", account.answer, name="answer-invitation"),
     path("account/invitations/<int:invitation_id>/", account.withdraw, name="withdraw-invitation"),

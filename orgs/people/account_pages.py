@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from orgs.models import PersonalToken, Terminal, User
-from orgs.people import leaving, members
+from orgs.people import leaving, members, sessions
 from orgs.people import tokens as personal_tokens
 
 TOKENS_SHOWN = 100  # the latest tokens; these include all valid ones, whose number is limited
@@ -120,6 +120,16 @@ def sign_out_terminal(request: PersonRequest, terminal_id: int) -> HttpResponse:
         messages.success(request, "The terminal is signed out.")
         return redirect("tokens")
     return render(request, "orgs/sign_out_terminal.html", {"terminal": terminal})
+
+
+def sign_out_browsers(request: PersonRequest) -> HttpResponse:
+    """Sign the person out of all browsers but this one."""
+    if request.method == "POST":
+        sessions.end_all(request.user)
+        request.user.save(update_fields=["password"])
+        auth.update_session_auth_hash(request, request.user)
+        messages.success(request, "You are signed out of all other browsers.")
+    return redirect("tokens")
 
 
 def delete(request: PersonRequest) -> HttpResponse:

@@ -59,6 +59,7 @@ WAYS: dict[str, list[Way]] = {
         Way(PAGE, "tokens", {"name": "CI", "days": "90", "scopes": ["orgs:read"]}),
         Way(PAGE, "revoke-token"),
         Way(PAGE, "sign-out-terminal"),
+        Way(PAGE, "sign-out-browsers"),
         Way(PAGE, "delete-account", {"name": "acme"}),
     ],
     "try it again": [Way("post", "retry-report"), Way(PAGE, "try-again")],

@@ -6,9 +6,11 @@ import pytest
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.core.management import call_command
+from django.test import Client
 from django.utils import timezone
 
 from hub.screen.domain_page import ANSWER
+from orgs.models import Organization, User
 from tests import build
 
 pytestmark = pytest.mark.django_db
@@ -47,6 +49,29 @@ def test_signing_out_ends_it(alice):
 
     assert not signed_in(alice)
     assert not Session.objects.exists()
+
+
+def test_a_person_ends_it_from_another_browser(alice):
+    elsewhere, bob = Client(), Client()
+    elsewhere.force_login(User.objects.get())
+    bob.force_login(build.member(Organization.objects.get(), "bob"))
+    key = alice.cookies[COOKIE].value
+
+    told = alice.post("/settings/tokens/browsers/sign-out/", follow=True)
+
+    assert "You are signed out of all other browsers." in told.content.decode()
+    assert [signed_in(each) for each in (alice, elsewhere, bob)] == [True, False, True]
+    assert alice.cookies[COOKIE].value != key  # somebody may have a copy of this one, too
+    alice.cookies[COOKIE] = key
+    assert not signed_in(alice)
+
+
+def test_no_link_ends_it(alice):
+    elsewhere = Client()
+    elsewhere.force_login(User.objects.get())
+
+    assert alice.get("/settings/tokens/browsers/sign-out/").url == "/settings/tokens/"
+    assert signed_in(elsewhere)
 
 
 def test_it_ends_by_itself(alice):
