@@ -140,6 +140,9 @@ def test_a_token_is_made_shown_once_and_revoked(visit, alice, screen):
     look(window, "token-revoke")
     page.get_by_role("button", name="Revoke").click()
     page.get_by_text("revoked.").wait_for()
+    page.get_by_role("button", name="Sign out of all other browsers").click()
+    page.get_by_text("You are signed out of all other browsers.").wait_for()
+    look(window, "signed-out-elsewhere")
 
     assert value.startswith("hub_")
 
