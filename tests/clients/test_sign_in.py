@@ -7,7 +7,7 @@ import pty
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -339,6 +339,56 @@ def test_a_folder_that_cannot_be_written_is_told_before_the_code(client: Command
         ended.stderr == f"Error: {path} cannot be written: a part of its path is not a directory.\n"
     )
     assert ended.exit == 2
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (Path.mkdir, "it is a directory"),
+        (os.mkfifo, "it is not a regular file"),
+        (lambda path: path.write_bytes(bytes((1 << 20) + 1)), "it is over 1 MiB"),
+    ],
+)
+def test_what_cannot_be_replaced_is_told_before_the_code(
+    client: CommandLine, world: World, make: Callable[[Path], Any], reason: str
+):
+    path = world.sign_in_at(world.hub)
+    path.parent.mkdir(parents=True)
+    make(path)
+    world.stage.answers = {HUB: [_discovery(world)]}
+
+    ended = client.run(["login"], cwd=world.folder, env=world.environment)
+
+    assert (ended.exit, ended.stderr) == (2, f"Error: {path} cannot be read: {reason}.\n")
+
+
+@pytest.mark.parametrize("command", ["me", "logout"])
+def test_nobody_is_said_not_to_be_signed_in_where_that_is_not_known(
+    client: CommandLine, world: World, command: str
+):
+    path = world.sign_in_at(world.hub)
+    path.parent.parent.mkdir(parents=True)
+    path.parent.symlink_to(path.parent.name)
+
+    ended = client.run([command], cwd=world.folder, env=world.environment)
+
+    reason = "its symbolic links form a loop"
+    assert (ended.exit, ended.stderr) == (2, f"Error: {path} cannot be read: {reason}.\n")
+
+
+def test_a_full_disk_ends_no_sign_in(client: CommandLine, world: World):
+    """A refresh token works once, so it is not used up for another that nobody can keep."""
+    path = _expired(world)
+    before = path.read_bytes()
+    world.stage.answers = {HUB: [_discovery(world)]}
+    full = CommandLine(["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", *client.command])
+
+    ended = full.run(["me"], cwd=world.folder, env=world.environment)
+
+    assert ended.stderr == f"Error: {path} cannot be written: the system refused.\n"
+    assert [asked.method for asked in world.stage.asked[HUB]] == ["GET"]
+    assert path.read_bytes() == before
+    assert [*path.parent.iterdir()] == [path]
 
 
 @pytest.mark.parametrize(
