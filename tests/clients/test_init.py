@@ -319,6 +319,15 @@ def test_a_current_folder_that_is_gone_is_told(client: CommandLine, world: World
     assert ended.stderr == "Error: x.md cannot be written: there is no such file.\n"
 
 
+def test_a_name_that_is_too_long_is_told(client: CommandLine, world: World):
+    name = "a" * 256
+
+    ended = _init(client, world, "--file", name)
+
+    reason = "a name in its path is too long"
+    assert (ended.exit, ended.stderr) == (2, f"Error: {name} cannot be read: {reason}.\n")
+
+
 def test_utf_16_is_told(client: CommandLine, world: World):
     (world.folder / "AGENTS.md").write_bytes("# Rules\n".encode("utf-16"))
 
