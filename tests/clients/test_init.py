@@ -319,6 +319,16 @@ def test_a_current_folder_that_is_gone_is_told(client: CommandLine, world: World
     assert ended.stderr == "Error: x.md cannot be written: there is no such file.\n"
 
 
+@pytest.mark.parametrize("flags", [[], ["--check"], ["--remove"]])
+def test_so_it_is_where_no_file_is_named(client: CommandLine, world: World, flags: list[str]):
+    gone = CommandLine(["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", *client.command])
+
+    ended = gone.run(["init", *flags], cwd=world.folder, env=world.environment)
+
+    error = "Error: . cannot be read: there is no such file.\n"
+    assert (ended.exit, ended.stderr) == (2, error)
+
+
 def test_a_name_that_is_too_long_is_told(client: CommandLine, world: World):
     name = "a" * 256
 

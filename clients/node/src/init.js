@@ -116,7 +116,7 @@ function targetOf(flags) {
   const path = flags.get("--file");
   if (path !== undefined) return examine(path, name);
   if (name === "consumer") return examine(globalPath(), name);
-  const folder = root();
+  const folder = attempt("unreadable_file", ".", root);
   const found = [...candidates(folder)];
   for (const candidate of found) {
     const target = refusal(candidate, folder) ? null : examine(candidate, name);

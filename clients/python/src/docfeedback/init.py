@@ -157,7 +157,10 @@ def _target(arguments: Arguments) -> Target:
         return _read(path, name)
     if name == "consumer":
         return _read(_global(), name)
-    root = roots.root()
+    try:
+        root = roots.root()
+    except files.Unusable as error:
+        raise _unusable("unreadable_file", os.curdir, error) from None
     found = list(_candidates(root))
     for path in found:
         target = None if _refusal(path, root) else _read(path, name)
