@@ -376,19 +376,19 @@ def test_nobody_is_said_not_to_be_signed_in_where_that_is_not_known(
     assert (ended.exit, ended.stderr) == (2, f"Error: {path} cannot be read: {reason}.\n")
 
 
-def test_a_full_disk_ends_no_sign_in(client: CommandLine, world: World):
+def test_a_full_disk_ends_no_sign_in(client: CommandLine, desk: Desk):
     """A refresh token works once, so it is not used up for another that nobody can keep."""
-    path = _expired(world)
-    before = path.read_bytes()
-    world.stage.answers = {HUB: [_discovery(world)]}
+    desk.sign_in(client)
+    desk.change(expires_at=1)
+    before = desk.path.read_bytes()
     full = CommandLine(["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", *client.command])
 
-    ended = full.run(["me"], cwd=world.folder, env=world.environment)
+    ended = desk.run(full, "me")
 
-    assert ended.stderr == f"Error: {path} cannot be written: the system refused.\n"
-    assert [asked.method for asked in world.stage.asked[HUB]] == ["GET"]
-    assert path.read_bytes() == before
-    assert [*path.parent.iterdir()] == [path]
+    assert ended.stderr == f"Error: {desk.path} cannot be written: the system refused.\n"
+    assert desk.path.read_bytes() == before
+    assert [*desk.path.parent.iterdir()] == [desk.path]
+    assert desk.run(client, "me").exit == 0  # once there is room
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ export async function refreshed(hubUrl, old, milliseconds) {
 async function newTokens(hubUrl, now, milliseconds) {
   if (now.refresh_token === null) return null;
   const endpoints = await discover(hubUrl, milliseconds);
-  keep(hubUrl, now); // a full disk is told while the refresh token, which works once, is not used up
+  keep(hubUrl, now); // tells a full disk while the token, which works once, is not used up
   try {
     return await refresh(endpoints, now.refresh_token, hubUrl, milliseconds);
   } catch (error) {

@@ -86,7 +86,7 @@ def _refresh(hub_url: str, now: Tokens, seconds: float) -> Optional[Tokens]:
     if now.refresh_token is None:
         return None
     endpoints = oauth.discover(hub_url, seconds)
-    _keep(hub_url, now)  # a full disk is told while the refresh token, which works once, is not used up
+    _keep(hub_url, now)  # tells a full disk while the token, which works once, is not used up
     try:
         return oauth.refresh(endpoints, now.refresh_token, hub_url, seconds)
     except oauth.Refused as refused:
