@@ -297,6 +297,33 @@ def test_a_sign_out_leaves_nothing_of_a_write_that_was_cut_short(
     assert [each.name for each in path.parent.iterdir()] == [other.name]
 
 
+def test_a_sign_out_leaves_nothing_where_a_link_leads(client: CommandLine, world: World):
+    path = _expired(world)
+    real = path.rename(world.home / "elsewhere.json")
+    path.symlink_to(real)
+    world.stage.answers = {HUB: [{"status": 404, "body": {}}]}
+
+    ended = client.run(["logout"], cwd=world.folder, env=world.environment)
+
+    assert ended.exit == 0
+    assert not real.exists()
+    assert [*path.parent.iterdir()] == []
+
+
+def test_nor_does_it_delete_what_is_no_sign_in(client: CommandLine, world: World):
+    path = _expired(world)
+    notes = world.home / "notes.json"
+    notes.write_text("{}")
+    path.unlink()
+    path.symlink_to(notes)
+
+    ended = client.run(["logout"], cwd=world.folder, env=world.environment)
+
+    assert ended.stdout == f"You were not signed in at {world.hub}.\n"
+    assert notes.exists()
+    assert [*path.parent.iterdir()] == []
+
+
 def test_ctrl_c_leaves_no_lock(client: CommandLine, world: World):
     path = _expired(world)
     world.stage.answers = {HUB: [{"do": "hang"}]}

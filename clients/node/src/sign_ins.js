@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { message } from "./contract.js";
 import { objectOf, parse, textOf, wholeOf } from "./document.js";
 import { AuthError, ValidationError } from "./errors.js";
-import { Unusable } from "./files.js";
+import { Unusable, realPath } from "./files.js";
 import { Refused, discover, refresh } from "./oauth.js";
 import { Exposed, drafts, isThere, locked, read, refuseOtherUsers, remove, write } from "./private_files.js";
 import { TOKEN, configPath, oneSpelling, signInsFolder } from "./settings.js";
@@ -118,10 +118,14 @@ function keep(hubUrl, tokens) {
   write(pathOf(hubUrl), `${JSON.stringify({ hub_url: hubUrl, ...tokens }, null, 2)}\n`);
 }
 
-/** Delete the sign-in, and what is left of it where writing it was cut short. */
+/**
+ * Delete the sign-in, where a link leads, too, and what is left of it where writing it was cut short. What a
+ * link leads to, and is no sign-in at this Hub, stays.
+ */
 function forget(hubUrl) {
   const path = pathOf(hubUrl);
-  [...drafts(path), path].forEach(remove);
+  const ends = stored(hubUrl, { evenExposed: true }) ? [realPath(path)] : [];
+  [...drafts(path), ...ends, path].forEach(remove);
 }
 
 /** The sign-in in the file; null if it is damaged, or is that at another Hub. */

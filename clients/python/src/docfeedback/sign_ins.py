@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Iterator, Optional
 
@@ -130,9 +131,14 @@ def _keep(hub_url: str, tokens: Tokens) -> None:
 
 
 def _forget(hub_url: str) -> None:
-    """Delete the sign-in, and what is left of it where writing it was cut short."""
+    """Delete the sign-in, where a link leads, too, and what is left of it where writing it was cut short.
+
+    What a link leads to, and is no sign-in at this Hub, stays.
+    """
     kept = path_of(hub_url)
-    for path in (*private_files.drafts(kept), kept):
+    is_one = stored(hub_url, even_exposed=True) is not None
+    ends = [Path(os.path.realpath(kept))] if is_one else []
+    for path in (*private_files.drafts(kept), *ends, kept):
         private_files.remove(path)
 
 
