@@ -260,6 +260,13 @@ const DO = {
     syncBuiltinESMExports();
     return null;
   },
+  fill_disk: ({ code }) => {
+    fs.fsyncSync = () => {
+      throw Object.assign(new Error("no"), { code });
+    };
+    syncBuiltinESMExports();
+    return null;
+  },
   watch_drafts: ({ folder }) => {
     const { fsyncSync } = fs;
     const seen = [];

@@ -169,6 +169,13 @@ def forbid_chown(call):
     os.chown = refuse
 
 
+def fill_disk(call):
+    def refuse(handle):
+        raise OSError(getattr(errno, call["code"]), "no")
+
+    os.fsync = refuse
+
+
 def watch_drafts(call):
     """Each draft when it is written: its name and who may do what with it."""
     seen, fsync = [], os.fsync
@@ -567,6 +574,7 @@ DO = {
     "resolve_nothing": resolve_nothing,
     "become_nobody": become_nobody,
     "forbid_chown": forbid_chown,
+    "fill_disk": fill_disk,
     "watch_drafts": watch_drafts,
     "watch_looks": watch_looks,
     "locate": lambda call: checkout.locate(call["path"], call["folder"]).url,

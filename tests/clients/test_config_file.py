@@ -126,6 +126,27 @@ def test_a_folder_of_another_user_without_the_file_is_no_error(
     assert ended.exit == 0
 
 
+def test_a_folder_that_is_a_link_to_nothing_is_told(client: CommandLine, world: World):
+    (world.home / "config").symlink_to("nothing")
+
+    ended = _config(client, world, "set", "hub_url", HUB)
+
+    path = world.home / "config" / "docfeedback" / "config.json"
+    reason = "a part of its path is not a directory"
+    assert (ended.exit, ended.stderr) == (2, f"Error: {path} cannot be written: {reason}.\n")
+
+
+def test_what_another_version_keeps_stays_though_it_is_no_unicode(
+    client: CommandLine, world: World, path: Path
+):
+    path.write_text('{"new": {"name": "\\ud800é"}}')
+
+    ended = _config(client, world, "set", "hub_url", HUB)
+
+    assert ended.exit == 0
+    assert json.loads(path.read_text()) == {"new": {"name": "\ud800é"}, "hub_url": HUB}
+
+
 @pytest.mark.parametrize("place", [".", PLACES[-1]])
 def test_a_token_is_left_in_no_write_that_was_cut_short(
     client: CommandLine, world: World, path: Path, place: str

@@ -38,6 +38,14 @@ def test_a_file_whose_owner_would_change_is_not_replaced(sdk: Sdk, folder: Path)
     assert {path.name: path.read_text() for path in folder.iterdir()} == {"AGENTS.md": "old"}
 
 
+@pytest.mark.parametrize("code", ["ENOSPC", "EDQUOT"])
+def test_a_full_disk_is_told(sdk: Sdk, folder: Path, code: str):
+    _, outcome = sdk.do({"do": "fill_disk", "code": code}, _replace(folder))
+
+    assert outcome == {"unusable": "disk_full"}
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {"AGENTS.md": "old"}
+
+
 def test_a_draft_is_open_to_nobody_else_and_has_a_name_of_its_own(sdk: Sdk, folder: Path):
     (folder / "AGENTS.md").chmod(0o640)
 

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -318,6 +319,25 @@ def test_a_current_folder_that_is_gone_is_told(client: CommandLine, world: World
     assert ended.stderr == "Error: x.md cannot be written: there is no such file.\n"
 
 
+@pytest.mark.parametrize("flags", [[], ["--check"], ["--remove"]])
+def test_so_it_is_where_no_file_is_named(client: CommandLine, world: World, flags: list[str]):
+    gone = CommandLine(["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", *client.command])
+
+    ended = gone.run(["init", *flags], cwd=world.folder, env=world.environment)
+
+    error = "Error: . cannot be read: there is no such file.\n"
+    assert (ended.exit, ended.stderr) == (2, error)
+
+
+def test_a_name_that_is_too_long_is_told(client: CommandLine, world: World):
+    name = "a" * 256
+
+    ended = _init(client, world, "--file", name)
+
+    reason = "a name in its path is too long"
+    assert (ended.exit, ended.stderr) == (2, f"Error: {name} cannot be read: {reason}.\n")
+
+
 def test_utf_16_is_told(client: CommandLine, world: World):
     (world.folder / "AGENTS.md").write_bytes("# Rules\n".encode("utf-16"))
 
@@ -363,7 +383,25 @@ def test_a_person_is_asked_for_the_hub(
         assert b"Error: " in shown
 
 
-def _at_a_terminal(client: CommandLine, world: World, typed: bytes) -> tuple[int, bytes]:
+@pytest.mark.parametrize("before", ["old\n", None])
+def test_what_others_write_while_a_person_is_asked_stays(
+    client: CommandLine, world: World, before: str | None
+):
+    path = world.folder / "AGENTS.md"
+    if before is not None:
+        path.write_text(before)
+
+    code, shown = _at_a_terminal(
+        client, world, b"https://hub.acme.com\n", meanwhile=lambda: path.write_text("new\n")
+    )
+
+    assert b"Error: AGENTS.md was changed by another program meanwhile" in shown
+    assert (code, path.read_text()) == (2, "new\n")
+
+
+def _at_a_terminal(
+    client: CommandLine, world: World, typed: bytes, meanwhile: Callable[[], Any] = bool
+) -> tuple[int, bytes]:
     """Run `init` without a Hub; once it has asked, type an answer. The exit status and the screen."""
     environment = world.environment
     del environment["DOCFEEDBACK_HUB_URL"]
@@ -376,6 +414,7 @@ def _at_a_terminal(client: CommandLine, world: World, typed: bytes) -> tuple[int
         while chunk := terminal.read(1024):
             shown += chunk
             if shown.endswith(b": ") and typed:
+                meanwhile()
                 terminal.write(typed)
                 typed = b""
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), shown

@@ -282,6 +282,7 @@ def test_only_a_path_needs_a_folder(world: World, tmp_path: Path):
     [
         _folders(),
         _folders("file:///missing", "file://elsewhere.example/", "file:///%00"),
+        _folders(f"file:///{'a' * 300}"),
         types.ErrorData(code=types.METHOD_NOT_FOUND, message="No folders here."),
     ],
 )

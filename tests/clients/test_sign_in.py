@@ -7,7 +7,7 @@ import pty
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -297,6 +297,33 @@ def test_a_sign_out_leaves_nothing_of_a_write_that_was_cut_short(
     assert [each.name for each in path.parent.iterdir()] == [other.name]
 
 
+def test_a_sign_out_leaves_nothing_where_a_link_leads(client: CommandLine, world: World):
+    path = _expired(world)
+    real = path.rename(world.home / "elsewhere.json")
+    path.symlink_to(real)
+    world.stage.answers = {HUB: [{"status": 404, "body": {}}]}
+
+    ended = client.run(["logout"], cwd=world.folder, env=world.environment)
+
+    assert ended.exit == 0
+    assert not real.exists()
+    assert [*path.parent.iterdir()] == []
+
+
+def test_nor_does_it_delete_what_is_no_sign_in(client: CommandLine, world: World):
+    path = _expired(world)
+    notes = world.home / "notes.json"
+    notes.write_text("{}")
+    path.unlink()
+    path.symlink_to(notes)
+
+    ended = client.run(["logout"], cwd=world.folder, env=world.environment)
+
+    assert ended.stdout == f"You were not signed in at {world.hub}.\n"
+    assert notes.exists()
+    assert [*path.parent.iterdir()] == []
+
+
 def test_ctrl_c_leaves_no_lock(client: CommandLine, world: World):
     path = _expired(world)
     world.stage.answers = {HUB: [{"do": "hang"}]}
@@ -339,6 +366,56 @@ def test_a_folder_that_cannot_be_written_is_told_before_the_code(client: Command
         ended.stderr == f"Error: {path} cannot be written: a part of its path is not a directory.\n"
     )
     assert ended.exit == 2
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (Path.mkdir, "it is a directory"),
+        (os.mkfifo, "it is not a regular file"),
+        (lambda path: path.write_bytes(bytes((1 << 20) + 1)), "it is over 1 MiB"),
+    ],
+)
+def test_what_cannot_be_replaced_is_told_before_the_code(
+    client: CommandLine, world: World, make: Callable[[Path], Any], reason: str
+):
+    path = world.sign_in_at(world.hub)
+    path.parent.mkdir(parents=True)
+    make(path)
+    world.stage.answers = {HUB: [_discovery(world)]}
+
+    ended = client.run(["login"], cwd=world.folder, env=world.environment)
+
+    assert (ended.exit, ended.stderr) == (2, f"Error: {path} cannot be read: {reason}.\n")
+
+
+@pytest.mark.parametrize("command", ["me", "logout"])
+def test_nobody_is_said_not_to_be_signed_in_where_that_is_not_known(
+    client: CommandLine, world: World, command: str
+):
+    path = world.sign_in_at(world.hub)
+    path.parent.parent.mkdir(parents=True)
+    path.parent.symlink_to(path.parent.name)
+
+    ended = client.run([command], cwd=world.folder, env=world.environment)
+
+    reason = "its symbolic links form a loop"
+    assert (ended.exit, ended.stderr) == (2, f"Error: {path} cannot be read: {reason}.\n")
+
+
+def test_a_full_disk_ends_no_sign_in(client: CommandLine, desk: Desk):
+    """A refresh token works once, so it is not used up for another that nobody can keep."""
+    desk.sign_in(client)
+    desk.change(expires_at=1)
+    before = desk.path.read_bytes()
+    full = CommandLine(["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", *client.command])
+
+    ended = desk.run(full, "me")
+
+    assert ended.stderr == f"Error: {desk.path} cannot be written: the system refused.\n"
+    assert desk.path.read_bytes() == before
+    assert [*desk.path.parent.iterdir()] == [desk.path]
+    assert desk.run(client, "me").exit == 0  # once there is room
 
 
 @pytest.mark.parametrize(

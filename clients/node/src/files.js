@@ -17,6 +17,9 @@ const REASONS = {
   EPERM: "permission_denied",
   EROFS: "read_only",
   ELOOP: "symlink_loop",
+  ENOSPC: "disk_full",
+  EDQUOT: "disk_full",
+  ENAMETOOLONG: "name_too_long",
 };
 const MAX_BYTES = 1024 * 1024; // a report has 64 KiB
 const BASE64 = /^[A-Za-z0-9_-]+$/;

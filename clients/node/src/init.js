@@ -37,7 +37,7 @@ async function write(target, hub) {
   if (["current", "edited", "newer"].includes(state)) return said(target, state);
   const before = document ?? (path.endsWith(".mdc") ? RULE_HEAD : "");
   const options = { hubUrl: hub ?? (await hubFor(target)) };
-  save(path, undamaged(target, () => put(before, place, name, options)));
+  save(target, undamaged(target, () => put(before, place, name, options)));
   if (document === null) return said(target, "created");
   return said(target, place ? "refreshed" : "added");
 }
@@ -53,9 +53,9 @@ async function hubFor({ document, place }) {
 
 /** Change the line of a block of this version that names the Hub, and nothing else. */
 function renameHub(target, hub) {
-  const { path, document, place, state } = target;
+  const { document, place, state } = target;
   if (!namesOther(target, hub)) return said(target, state);
-  save(path, nameHub(document, place, hub));
+  save(target, nameHub(document, place, hub));
   const changed = said(target, "hub_changed", hub);
   if (state === "edited") changed.notes.push(...said(target, "edited").lines);
   return changed;
@@ -84,9 +84,10 @@ function takeAway(target) {
   }
   const rest = takeOut(document, place);
   if (rest === RULE_HEAD) { // nobody else makes such a file
+    refuseChanged(target);
     attempt("unwritable_file", path, () => remove(path));
   } else {
-    save(path, rest);
+    save(target, rest);
   }
   return said(target, "removed");
 }
@@ -115,7 +116,7 @@ function targetOf(flags) {
   const path = flags.get("--file");
   if (path !== undefined) return examine(path, name);
   if (name === "consumer") return examine(globalPath(), name);
-  const folder = root();
+  const folder = attempt("unreadable_file", ".", root);
   const found = [...candidates(folder)];
   for (const candidate of found) {
     const target = refusal(candidate, folder) ? null : examine(candidate, name);
@@ -177,13 +178,18 @@ function look(find) {
 }
 
 function examine(path, name) {
-  const data = attempt("unreadable_file", path, () => read(path));
-  if (data === null) return { path, name, document: null, place: null, state: "absent" };
-  if (UTF_16.includes(data.toString("hex", 0, 2))) throw DocFeedbackError.of("not_utf8", { path });
-  const document = data.toString("latin1");
+  const document = documentAt(path);
+  if (document === null) return { path, name, document, place: null, state: "absent" };
   const place = undamaged({ path, name }, () => find(document, name));
   const state = place ? (STATES[place.state] ?? place.state) : "absent";
   return { path, name, document, place, state, others: foreign(document) };
+}
+
+function documentAt(path) {
+  const data = attempt("unreadable_file", path, () => read(path));
+  if (data === null) return null;
+  if (UTF_16.includes(data.toString("hex", 0, 2))) throw DocFeedbackError.of("not_utf8", { path });
+  return data.toString("latin1");
 }
 
 function undamaged({ path, name }, work) {
@@ -194,7 +200,14 @@ function undamaged({ path, name }, work) {
   }
 }
 
-function save(path, document) {
+/** Refuse to write over what others have written since, such as while a person was asked for the Hub. */
+function refuseChanged({ path, document }) {
+  if (documentAt(path) !== document) throw DocFeedbackError.of("changed_meanwhile", { path });
+}
+
+function save(target, document) {
+  const { path } = target;
+  refuseChanged(target);
   attempt("unwritable_file", path, () => replace(path, Buffer.from(document, "latin1")));
 }
 

@@ -31,7 +31,7 @@ export async function login({ flags }) {
   const hubUrl = settings.requiredHubUrl(flags.get("--hub-url"));
   const time = settings.timeout();
   const endpoints = await discover(hubUrl, time);
-  await signIns.checkFolder(hubUrl); // before somebody approves a sign-in that cannot be kept
+  await signIns.checkPlace(hubUrl); // before somebody approves a sign-in that cannot be kept
   const tokens = await approved(endpoints, flags, hubUrl, time);
   const end = (ended) => attempt(() => revokeAll(endpoints, ended, hubUrl, time)); // it ends by itself, too
   const before = await signIns.replace(hubUrl, tokens).catch(async (error) => {

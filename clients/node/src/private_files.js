@@ -36,7 +36,7 @@ export function read(path, { evenExposed = false } = {}) {
  */
 export function readOwn(path, folder) {
   try {
-    if (!attempt(() => stateOf(path))) return null;
+    if (!isThere(path)) return null;
     refuseOtherUsers(path, folder);
     return readIf(path, isOwn);
   } catch (error) {
@@ -74,13 +74,18 @@ function readIf(path, mayBeRead) {
 
 /** As `write`; makes the folder, too. */
 export function keep(path, data) {
-  attempt(() => fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 }));
+  makeFolder(dirname(path));
   write(path, data);
 }
 
 /** Replace the file completely or not at all, or Unusable; its folder exists. */
 export function write(path, data) {
   attempt(() => writeDraft(path, data, { mode: 0o600 }));
+}
+
+/** Whether there is such a file; Unusable where that is not known. */
+export function isThere(path) {
+  return Boolean(attempt(() => stateOf(path)));
 }
 
 /** Delete the file if it is there, or Unusable. */
@@ -105,7 +110,7 @@ export function drafts(path) {
  * for a minute.
  */
 export async function locked(path, work) {
-  attempt(() => fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 }));
+  makeFolder(dirname(path));
   const mine = await acquired(path);
   held.set(path, mine);
   try {
@@ -153,6 +158,16 @@ function takeAway(path, leftBehind) {
 /** Delete our lock, unless it was taken over. */
 function release(path, mine) {
   if (isSame(identity(path), mine)) fs.rmSync(path, { force: true });
+}
+
+/** The folder and those above it, for their owner only (XDG Base Directory Specification), or Unusable. */
+function makeFolder(path) {
+  try {
+    fs.mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    // What is not there is made, so it is a link that leads nowhere.
+    throw new Unusable(error.code === "ENOENT" ? "not_a_directory" : reasonOf(error));
+  }
 }
 
 /** Make an empty file; null if there is one already. */

@@ -3,17 +3,17 @@
 import { closeSync, lstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { leadsOut } from "./files.js";
+import { leadsOut, realPath } from "./files.js";
 
 /**
- * The way there, such as `../..`; `.` without a repository.
+ * The way there, such as `../..`; `.` without a repository; Unusable if the current folder is gone.
  *
  * The home folder counts only as the current folder, since a repository of settings is not what
  * stands in its sub-folders; and as git does it, nobody else's repository counts, nor their link to one.
  * A link of one's own that leads out of the folder counts without a look at what is there.
  */
 export function root() {
-  let folder = realpathSync(".");
+  let folder = realPath(".");
   const home = homeFolder();
   for (let steps = 0; ; steps += 1) {
     if (steps && folder === home) return ".";

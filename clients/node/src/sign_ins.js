@@ -5,14 +5,13 @@
  */
 
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { message } from "./contract.js";
 import { objectOf, parse, textOf, wholeOf } from "./document.js";
 import { AuthError, ValidationError } from "./errors.js";
-import { Unusable } from "./files.js";
+import { Unusable, realPath } from "./files.js";
 import { Refused, discover, refresh } from "./oauth.js";
-import { Exposed, drafts, locked, read, refuseOtherUsers, remove, write } from "./private_files.js";
+import { Exposed, drafts, isThere, locked, read, refuseOtherUsers, remove, write } from "./private_files.js";
 import { TOKEN, configPath, oneSpelling, signInsFolder } from "./settings.js";
 
 const LAST_SECOND = 253402300799; // of the year 9999
@@ -43,10 +42,14 @@ export function replace(hubUrl, tokens) {
   });
 }
 
-/** The sign-in at this Hub, or null; it is kept no longer. */
+/** The sign-in at this Hub, or null; it is kept no longer. ValidationError if that is not known. */
 export async function take(hubUrl) {
   const path = pathOf(hubUrl);
-  if (!existsSync(path) && !drafts(path).length) return null;
+  try {
+    if (!isThere(path) && !drafts(path).length) return null;
+  } catch (error) {
+    throw named("unreadable_file", path, error);
+  }
   return changing(hubUrl, () => {
     const before = stored(hubUrl, { evenExposed: true });
     forget(hubUrl);
@@ -54,9 +57,9 @@ export async function take(hubUrl) {
   });
 }
 
-/** ValidationError if no sign-in can be kept here. */
-export async function checkFolder(hubUrl) {
-  await changing(hubUrl, () => null);
+/** ValidationError if no sign-in can be kept here, or what is in its place cannot be replaced. */
+export async function checkPlace(hubUrl) {
+  await changing(hubUrl, () => stored(hubUrl, { evenExposed: true }));
 }
 
 /**
@@ -77,11 +80,12 @@ export async function refreshed(hubUrl, old, milliseconds) {
 }
 
 /** New tokens from the Hub, with this time for each of two requests; null if it gives none. */
-async function newTokens(hubUrl, { refresh_token: refreshToken }, milliseconds) {
-  if (refreshToken === null) return null;
+async function newTokens(hubUrl, now, milliseconds) {
+  if (now.refresh_token === null) return null;
   const endpoints = await discover(hubUrl, milliseconds);
+  keep(hubUrl, now); // tells a full disk while the token, which works once, is not used up
   try {
-    return await refresh(endpoints, refreshToken, hubUrl, milliseconds);
+    return await refresh(endpoints, now.refresh_token, hubUrl, milliseconds);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     if (error.code === "invalid_grant") return null;
@@ -114,10 +118,14 @@ function keep(hubUrl, tokens) {
   write(pathOf(hubUrl), `${JSON.stringify({ hub_url: hubUrl, ...tokens }, null, 2)}\n`);
 }
 
-/** Delete the sign-in, and what is left of it where writing it was cut short. */
+/**
+ * Delete the sign-in, where a link leads, too, and what is left of it where writing it was cut short. What a
+ * link leads to, and is no sign-in at this Hub, stays.
+ */
 function forget(hubUrl) {
   const path = pathOf(hubUrl);
-  [...drafts(path), path].forEach(remove);
+  const ends = stored(hubUrl, { evenExposed: true }) ? [realPath(path)] : [];
+  [...drafts(path), ...ends, path].forEach(remove);
 }
 
 /** The sign-in in the file; null if it is damaged, or is that at another Hub. */

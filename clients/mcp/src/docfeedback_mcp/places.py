@@ -4,6 +4,7 @@ The repository is that of the first folder that the client works in, if it can b
 ends with protocol 2025-11-25), and else that of the current folder.
 """
 
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -71,9 +72,11 @@ async def _folder(session: ServerSession) -> str | None:
 
 
 def _path(url: str) -> str | None:
-    """The folder that a file URL names, if it is there."""
+    """The folder that a file URL names, if it is there and can be looked at."""
     parts = urlsplit(url[:LONGEST_URL])
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
         return None
     path = url2pathname(parts.path)
-    return path if Path(path).is_absolute() and Path(path).is_dir() else None
+    with suppress(OSError):  # a name that is too long, a folder above it that is closed to us
+        return path if Path(path).is_absolute() and Path(path).is_dir() else None
+    return None

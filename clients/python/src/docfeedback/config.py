@@ -130,7 +130,8 @@ def _refuse_for_the_token(config: Dict[str, str], hub_url: str) -> None:
 def _write(config: Dict[str, str]) -> None:
     """Replace the file, which only its owner can read afterwards; a symbolic link stays one."""
     path = settings.config_path()
-    data = (json.dumps(config, ensure_ascii=False, indent=2) + "\n").encode()
+    text = json.dumps(config, ensure_ascii=False, indent=2) + "\n"
+    data = text.encode(errors="backslashreplace")  # half a surrogate pair, as JSON escapes it too
     if not path.exists() and not path.is_symlink():
         return private_files.write(path, data)
     files.replace(str(path), data)

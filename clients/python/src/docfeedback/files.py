@@ -26,6 +26,9 @@ REASONS = {
     errno.EPERM: "permission_denied",
     errno.EROFS: "read_only",
     errno.ELOOP: "symlink_loop",
+    errno.ENOSPC: "disk_full",
+    errno.EDQUOT: "disk_full",
+    errno.ENAMETOOLONG: "name_too_long",
 }
 MAX_BYTES = 1024 * 1024  # a report has 64 KiB
 BASE64 = re.compile(r"[A-Za-z0-9_-]+")

@@ -66,7 +66,7 @@ def _write(target: Target, hub_url: Optional[str]) -> Result:
     before = target.document
     if before is None:
         before = RULE_HEAD if target.path.endswith(".mdc") else ""
-    _save(target.path, _put(target, before, hub_url or _hub(target)))
+    _save(target, _put(target, before, hub_url or _hub(target)))
     if target.document is None:
         return _said(target, "created")
     return _said(target, "refreshed" if target.place else "added")
@@ -86,7 +86,7 @@ def _name_hub(target: Target, hub_url: str) -> Result:
     """Change the line of a block of this version that names the Hub, and nothing else."""
     if target.document is None or target.place is None or not _names_other(target, hub_url):
         return _said(target, target.state)
-    _save(target.path, blocks.name_hub(target.document, target.place, hub_url))
+    _save(target, blocks.name_hub(target.document, target.place, hub_url))
     said = _said(target, "hub_changed", hub_url)
     if target.state == "edited":
         return said._replace(notes=[*said.notes, *_said(target, "edited").lines])
@@ -126,9 +126,9 @@ def _remove(target: Target) -> Result:
         raise _damaged(target.path, target.name, Damaged("edited_by_hand", target.place.line))
     rest = blocks.take_out(target.document, target.place)
     if rest == RULE_HEAD:  # nobody else makes such a file
-        _delete(target.path)
+        _delete(target)
     else:
-        _save(target.path, rest)
+        _save(target, rest)
     return _said(target, "removed")
 
 
@@ -157,7 +157,10 @@ def _target(arguments: Arguments) -> Target:
         return _read(path, name)
     if name == "consumer":
         return _read(_global(), name)
-    root = roots.root()
+    try:
+        root = roots.root()
+    except files.Unusable as error:
+        raise _unusable("unreadable_file", os.curdir, error) from None
     found = list(_candidates(root))
     for path in found:
         target = None if _refusal(path, root) else _read(path, name)
@@ -208,15 +211,9 @@ def _below(root: str, name: str) -> str:
 
 
 def _read(path: str, name: str) -> Target:
-    try:
-        data = files.read(path)
-    except files.Unusable as error:
-        raise _unusable("unreadable_file", path, error) from None
-    if data is None:
+    document = _document(path)
+    if document is None:
         return Target(path, name, None, None)
-    if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        raise DocFeedbackError.of("not_utf8", path=path)
-    document = data.decode("latin-1")
     try:
         place = blocks.find(document, name)
         return Target(path, name, document, place, blocks.foreign(document))
@@ -224,18 +221,36 @@ def _read(path: str, name: str) -> Target:
         raise _damaged(path, name, damage) from None
 
 
-def _save(path: str, document: str) -> None:
+def _document(path: str) -> Optional[str]:
     try:
-        files.replace(path, document.encode("latin-1"))
+        data = files.read(path)
     except files.Unusable as error:
-        raise _unusable("unwritable_file", path, error) from None
+        raise _unusable("unreadable_file", path, error) from None
+    if data is not None and data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        raise DocFeedbackError.of("not_utf8", path=path)
+    return None if data is None else data.decode("latin-1")
 
 
-def _delete(path: str) -> None:
+def _save(target: Target, document: str) -> None:
+    _refuse_changed(target)
     try:
-        files.remove(path)
+        files.replace(target.path, document.encode("latin-1"))
     except files.Unusable as error:
-        raise _unusable("unwritable_file", path, error) from None
+        raise _unusable("unwritable_file", target.path, error) from None
+
+
+def _delete(target: Target) -> None:
+    _refuse_changed(target)
+    try:
+        files.remove(target.path)
+    except files.Unusable as error:
+        raise _unusable("unwritable_file", target.path, error) from None
+
+
+def _refuse_changed(target: Target) -> None:
+    """Refuse to write over what others have written since, such as while a person was asked for the Hub."""
+    if _document(target.path) != target.document:
+        raise DocFeedbackError.of("changed_meanwhile", path=target.path)
 
 
 def _unusable(code: str, path: str, error: files.Unusable) -> DocFeedbackError:

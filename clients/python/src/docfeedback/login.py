@@ -58,7 +58,7 @@ def login(arguments: Arguments) -> Result:
     hub_url = settings.required_hub_url(arguments.get("--hub-url"))
     seconds = settings.timeout()
     endpoints = oauth.discover(hub_url, seconds)
-    sign_ins.check_folder(hub_url)  # before somebody approves a sign-in that cannot be kept
+    sign_ins.check_place(hub_url)  # before somebody approves a sign-in that cannot be kept
     try:
         code = oauth.request_code(endpoints, hub_url, seconds)
         _show(code, arguments)

@@ -34,9 +34,8 @@ def read_own(path: Path, folder: Path) -> Optional[bytes]:
     Also if another user can say where the file in the folder is.
     """
     try:
-        with _reasons():
-            if not _is_there(path):
-                return None
+        if not is_there(path):
+            return None
         refuse_other_users(path, folder)
         return _read(path, _is_own)
     except Exposed:
@@ -78,6 +77,16 @@ def write(path: Path, data: bytes) -> None:
     """Replace the file completely or not at all; its folder exists. Raises Unusable."""
     with _reasons():
         files.write(path, data, None, mode=0o600)
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is such a file. Raises Unusable where that is not known."""
+    with _reasons():
+        try:
+            path.stat()
+        except FileNotFoundError:
+            return False
+        return True
 
 
 def remove(path: Path) -> None:
@@ -192,14 +201,6 @@ def _is_private(found: os.stat_result) -> bool:
     if not hasattr(os, "geteuid"):  # Windows has no such modes
         return True
     return found.st_uid == os.geteuid() and not found.st_mode & 0o077
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        path.stat()
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def _is_own(found: os.stat_result) -> bool:

@@ -10,13 +10,16 @@ from . import files
 
 
 def root() -> str:
-    """The way there, such as `../..`; `.` without a repository.
+    """The way there, such as `../..`; `.` without a repository. Raises Unusable if the current folder is gone.
 
     The home folder counts only as the current folder, since a repository of settings is not what
     stands in its sub-folders; and as git does it, nobody else's repository counts, nor their link to one.
     A link of one's own that leads out of the folder counts without a look at what is there.
     """
-    here = Path(os.path.realpath("."))
+    try:
+        here = Path(os.path.realpath("."))
+    except OSError as error:
+        raise files.Unusable(files.reason_of(error)) from None
     home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111
     for steps, folder in enumerate([here, *here.parents]):
         if steps and folder == home:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Iterator, Optional
 
@@ -29,14 +30,12 @@ def stored(hub_url: str, *, even_exposed: bool = False) -> Optional[Tokens]:
     """
     path = path_of(hub_url)
     try:
-        data = private_files.read(path, even_exposed=even_exposed)
-        if data is not None:
-            _refuse_other_users(path)
+        with _named("unreadable_file", path):
+            data = private_files.read(path, even_exposed=even_exposed)
+            if data is not None:
+                _refuse_other_users(path)
     except private_files.Exposed:
         raise AuthError.of("exposed_sign_in", path=path) from None
-    except Unusable as error:
-        reason = message(error.reason)
-        raise ValidationError.of("unreadable_file", path=path, reason=reason) from None
     return None if data is None else _parsed(data, hub_url)
 
 
@@ -49,20 +48,21 @@ def replace(hub_url: str, tokens: Tokens) -> Optional[Tokens]:
 
 
 def take(hub_url: str) -> Optional[Tokens]:
-    """The sign-in at this Hub, or None; it is kept no longer."""
+    """The sign-in at this Hub, or None; it is kept no longer. Raises ValidationError if that is not known."""
     path = path_of(hub_url)
-    if not path.exists() and not private_files.drafts(path):
-        return None
+    with _named("unreadable_file", path):
+        if not private_files.is_there(path) and not private_files.drafts(path):
+            return None
     with _changing(hub_url):
         before = stored(hub_url, even_exposed=True)
         _forget(hub_url)
     return before
 
 
-def check_folder(hub_url: str) -> None:
-    """Raise ValidationError if no sign-in can be kept here."""
+def check_place(hub_url: str) -> None:
+    """Raise ValidationError if no sign-in can be kept here, or what is in its place cannot be replaced."""
     with _changing(hub_url):
-        pass
+        stored(hub_url, even_exposed=True)
 
 
 def refreshed(hub_url: str, old: Tokens, seconds: float) -> Tokens:
@@ -87,6 +87,7 @@ def _refresh(hub_url: str, now: Tokens, seconds: float) -> Optional[Tokens]:
     if now.refresh_token is None:
         return None
     endpoints = oauth.discover(hub_url, seconds)
+    _keep(hub_url, now)  # tells a full disk while the token, which works once, is not used up
     try:
         return oauth.refresh(endpoints, now.refresh_token, hub_url, seconds)
     except oauth.Refused as refused:
@@ -105,13 +106,19 @@ def path_of(hub_url: str) -> Path:
 def _changing(hub_url: str) -> Iterator[None]:
     """Let no other command change the sign-in at this Hub meanwhile: refresh tokens work once."""
     path = path_of(hub_url)
-    try:
+    with _named("unwritable_file", path):
         _refuse_other_users(path)
         with private_files.locked(path.with_suffix(".lock")):
             yield
+
+
+@contextlib.contextmanager
+def _named(code: str, path: Path) -> Iterator[None]:
+    """Say which file cannot be used."""
+    try:
+        yield
     except Unusable as error:
-        reason = message(error.reason)
-        raise ValidationError.of("unwritable_file", path=path, reason=reason) from None
+        raise ValidationError.of(code, path=path, reason=message(error.reason)) from None
 
 
 def _refuse_other_users(path: Path) -> None:
@@ -124,9 +131,14 @@ def _keep(hub_url: str, tokens: Tokens) -> None:
 
 
 def _forget(hub_url: str) -> None:
-    """Delete the sign-in, and what is left of it where writing it was cut short."""
+    """Delete the sign-in, where a link leads, too, and what is left of it where writing it was cut short.
+
+    What a link leads to, and is no sign-in at this Hub, stays.
+    """
     kept = path_of(hub_url)
-    for path in (*private_files.drafts(kept), kept):
+    is_one = stored(hub_url, even_exposed=True) is not None
+    ends = [Path(os.path.realpath(kept))] if is_one else []
+    for path in (*private_files.drafts(kept), *ends, kept):
         private_files.remove(path)
 
 
