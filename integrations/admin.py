@@ -100,6 +100,7 @@ class DeliveryAdmin(Operating):
         f"{ALL.format('id of a report')} Page, agent, repository and organization count."
     )
     looked_up_by = ["report_id"]
+    linked_by = ["operator_hold"]
     ordering = ["-pk"]
     inlines = [Attempts]
 

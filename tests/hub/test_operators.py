@@ -12,6 +12,7 @@ from django.apps import apps
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
+from django.contrib.contenttypes.models import ContentType
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
@@ -34,6 +35,7 @@ from integrations.models import (
 )
 from integrations.models.delivery import EARLIER
 from integrations.ownership import unclaimed
+from orgs import read_only
 from orgs.domains import claiming, hosts
 from orgs.models import (
     Domain,
@@ -255,6 +257,76 @@ def test_an_address_that_cannot_be_that_of_a_row_leads_to_no_row(operator, model
 @pytest.mark.parametrize("where", ["%00/change/", "%00/history/", "?status__exact=%00", "?q=%00"])
 def test_a_nul_is_refused_wherever_an_operator_sends_one(operator, model, where):
     assert operator.get(f"{address(model)}{where}").status_code == 400
+
+
+def statuses(operator, model, asked: dict[str, str]) -> dict[str, int]:
+    """How the list of a model answers each of these parameters."""
+    list_of = address(model)
+    return {
+        f"{list_of}?{name}": operator.get(list_of, {name: text}).status_code
+        for name, text in asked.items()
+    }
+
+
+def test_a_list_asks_of_no_column_what_its_filters_do_not_ask(operator, some):
+    """A list told, a character at a time, the hashes that are not shown; some comparisons were internal errors."""
+    comparisons = ("startswith", "regex", "gt", "range", "in", "date", "has_key")
+    for model in admin.site._registry:
+        columns = [field.name for field in model._meta.fields]
+        answered = statuses(
+            operator, model, {f"{name}__{how}": "(" for name in columns for how in comparisons}
+        )
+        assert set(answered.values()) == {400}, answered
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("value", ["x", "9" * 40, ""], ids=["text", "a huge number", "nothing"])
+def test_each_filter_of_a_list_takes_any_value(operator, some, value):
+    for model, shown in admin.site._registry.items():
+        columns = [each if isinstance(each, str) else each[0] for each in shown.list_filter]
+        compared = [f"{name}__{how}" for name in columns for how in read_only.COMPARISONS]
+        others = ["o", "p", "all", "_facets", "_popup", "e", *shown.linked_by]
+        answered = statuses(operator, model, dict.fromkeys([*columns, *compared, *others], value))
+        assert set(answered.values()) <= {200, 302, 400}, answered
+
+
+@pytest.mark.slow
+def test_each_filter_that_a_list_links_to_works(operator, some):
+    for model, shown in admin.site._registry.items():
+        page = operator.get(address(model)).content.decode()
+        links = set(re.findall(r'href="(\?[a-z_]+=[^"]*)"', page))
+        assert links or not shown.list_filter, model
+        for link in links:
+            assert operator.get(address(model) + html.unescape(link)).status_code == 200, link
+
+
+@pytest.mark.parametrize(
+    "text", ["a " * 600, "x" * 60_000, '"', "'", "\\", '"\\"', "9" * 40, "%", "😀 (["],
+    ids=["words", "long", "quote", "apostrophe", "backslash", "quoted", "huge", "percent", "signs"],
+)  # fmt: skip
+def test_any_text_can_be_searched_for(operator, some, text):
+    for model in admin.site._registry:
+        assert operator.get(address(model), {"q": text}).status_code == 200, model
+
+
+@pytest.mark.parametrize("model", [User, Report], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("text", ["a " * 21, "x" * 501], ids=["words", "characters"])
+def test_a_search_for_very_much_is_refused(operator, some, model, text):
+    """Six hundred words were answered "The database cannot be reached"."""
+    answer = operator.get(address(model), {"q": text})
+
+    assert "Search for at most 20 words, of 500 characters together." in text_of(answer)
+    assert not answer.context["cl"].result_list
+
+
+@pytest.mark.parametrize(
+    "path", ["password_change/", "password_change/done/", "r/{}/x/", "r/{}/1/", "r/x/x/"]
+)
+def test_there_are_no_pages_of_passwords_and_no_public_ones_of_rows(operator, path):
+    """Some that led from a row to its public page, which none has, were an internal error."""
+    task = ContentType.objects.get_for_model(DBTaskResult)
+
+    assert operator.get(f"/admin/{path.format(task.pk)}").status_code == 404
 
 
 @pytest.mark.parametrize("key", ["", "x", "\0", "9" * 30], ids=["none", "text", "a NUL", "huge"])
