@@ -1,6 +1,8 @@
 """Read-only admin classes: operators look, and change rows only by actions."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from copy import copy
 from functools import reduce
 from operator import or_
 from typing import Any, cast
@@ -12,6 +14,7 @@ from django.contrib.admin.utils import get_fields_from_path
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import BadRequest, ValidationError
 from django.core.paginator import Page, Paginator
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
@@ -19,11 +22,13 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import smart_split, unescape_string_literal
 
+from core import batches
 from core.searching import Mentions
 from orgs.models import User
 
 LOOKED_AT = 5000  # rows of a long list that are shown, filtered and searched
 SHOWN_BELOW = 20
+ACTION_TIMEOUT = 20  # seconds, for all the rows of one action
 CONFIRMED_AT_ONCE = 300  # rows that a page asks about: a form takes 1,000 fields
 FEW = 100  # rows that a search may find to be found again by their ids
 LONGEST_SEARCH = 500  # characters
@@ -201,6 +206,30 @@ class ReadOnly(Looking, admin.ModelAdmin):
             words = f"Select at most {CONFIRMED_AT_ONCE} {self.opts.verbose_name_plural} at a time."
             self.message_user(request, words, messages.ERROR)
         return is_refused
+
+    def one_by_one(
+        self, request: HttpRequest, rows: Sequence[Any], act: Callable[[Any], bool], what: str
+    ) -> None:
+        """Do it to one row after another, for up to `ACTION_TIMEOUT` seconds, and say to how many.
+
+        Each is committed with its history, so what is done is noted where a later one fails; then there is a
+        rest, in which reports are stored. `act` returns False if a row is gone; `what` was done is a sentence.
+        """
+        until = time.monotonic() + ACTION_TIMEOUT
+        work = (self._done(request, row, act, what) for row in rows)
+        count = sum(batches.at_leisure(lambda: time.monotonic() < until, work))
+        done = what.split()[0].rstrip(".").lower()
+        left = f"{count} of {len(rows)} {done}. The others are left: select them again."
+        said = f"{count} {done}." if count == len(rows) else left
+        self.message_user(request, said, messages.WARNING)
+
+    @transaction.atomic
+    def _done(self, request: HttpRequest, row: Any, act: Callable[[Any], bool], what: str) -> bool:
+        shown = copy(row)  # deleting takes away the id
+        if not act(row):
+            return False
+        self.note(request, [shown], what)
+        return True
 
     def note(self, request: HttpRequest, rows: Any, what: str) -> None:
         """Write to the history of the rows what the operator did."""

@@ -14,6 +14,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
@@ -49,6 +50,8 @@ from orgs.models import (
     Terminal,
     User,
 )
+from orgs.people import tokens
+from reports import erasing
 from reports.models import Report
 from tests import build
 
@@ -90,11 +93,11 @@ def fill(count: int) -> None:
             for n in each
         ]
     )
-    tokens = Token.objects.bulk_create(
+    made = Token.objects.bulk_create(
         [Token(type="ia", user=users[n], hash=f"hash{n}", expires_at=now) for n in each]
     )
     PersonalToken.objects.bulk_create(
-        [PersonalToken(token=tokens[n], name=f"CI {n}", ending="abcd") for n in each]
+        [PersonalToken(token=made[n], name=f"CI {n}", ending="abcd") for n in each]
     )
     Terminal.objects.bulk_create(
         [Terminal(user=users[n], client="cli", family=f"hash{n}", ends_at=now) for n in each]
@@ -373,6 +376,47 @@ def test_operators_do_not_shut_themselves_out(operator):
     operator.post(f"{address(User)}{mine.pk}/change/", {"is_active": ""})
 
     assert User.objects.get(pk=mine.pk).is_active
+
+
+def opened(operator, person: User) -> dict[str, str]:
+    """What the form of an account sends, apart from the box."""
+    page = operator.get(f"{address(User)}{person.pk}/change/").content.decode()
+    [before] = re.findall(r'name="was_active" value="(\w+)"', page)
+    return {"was_active": before}
+
+
+@pytest.mark.parametrize("was_active", [True, False])
+def test_a_form_that_was_opened_before_another_operator_decided_changes_nothing(
+    operator, was_active
+):
+    """Whoever was deactivated meanwhile was let in again by it."""
+    bob = build.member(build.organization(), "bob")
+    User.objects.filter(pk=bob.pk).update(is_active=was_active)
+    form = opened(operator, bob) | ({"is_active": "on"} if was_active else {})
+    User.objects.filter(pk=bob.pk).update(is_active=not was_active)
+
+    answer = operator.post(f"{address(User)}{bob.pk}/change/", form)
+
+    assert "Another operator has changed this account since you opened" in text_of(answer)
+    assert User.objects.get(pk=bob.pk).is_active is not was_active
+    assert not LogEntry.objects.exists()
+
+
+def test_the_form_of_an_account_changes_nothing_but_whether_it_is_active(operator, monkeypatch):
+    """It saved all columns: an operator whose access a command took away at that moment had it back."""
+    carol = User.objects.create(username="carol", is_staff=True, is_superuser=True)
+    revoke = tokens.revoke_all
+
+    def undo_meanwhile(person: User) -> None:
+        revoke(person)
+        User.objects.filter(pk=person.pk).update(is_staff=False, is_superuser=False)
+
+    monkeypatch.setattr(tokens, "revoke_all", undo_meanwhile)
+    operator.post(f"{address(User)}{carol.pk}/change/", opened(operator, carol))
+
+    carol.refresh_from_db()
+    assert (carol.is_active, carol.is_staff, carol.is_superuser) == (False, False, False)
+    assert LogEntry.objects.get().get_change_message() == "Changed Active."
 
 
 def test_nobody_is_made_an_operator_by_a_form(operator):
@@ -874,7 +918,7 @@ def test_reports_are_stored_between_claims_that_are_deleted(operator, claims, mo
 @pytest.mark.django_db(transaction=True)
 def test_claims_are_deleted_for_so_long_and_their_history_says_which(operator, claims, monkeypatch):
     ticks = iter([0, 1, 2])
-    monkeypatch.setattr("orgs.admin.time", SimpleNamespace(monotonic=lambda: next(ticks, 99)))
+    monkeypatch.setattr("orgs.read_only.time", SimpleNamespace(monotonic=lambda: next(ticks, 99)))
     remaining = Domain.objects.values_list("pk", flat=True)
 
     answer = operator.post(address(Domain), deletion_of(claims), follow=True)
@@ -928,6 +972,51 @@ def test_so_many_reports_are_erased_at_a_time(operator, client, monkeypatch, con
     assert "Select at most 2 reports at a time." in text_of(refused)
     assert "2 erased." in text_of(erased)
     assert [*Report.objects.exclude(summary="").values_list("pk", flat=True)] == ids[2:]
+
+
+@pytest.fixture
+def three(client, db) -> list[str]:
+    """The ids of three reports."""
+    sent = [build.send(client, build.report(report__summary=f"Gone {n}")) for n in "abc"]
+    return [each.json()["id"] for each in sent]
+
+
+def erasing_of(ids: list[str]) -> dict:
+    return {"action": "erase", "_selected_action": ids, "confirmed": "Erase"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_erased_is_noted_though_a_later_one_fails(operator, three, monkeypatch):
+    """Two of three were erased then, and no history said by whom."""
+    erase = erasing.erase
+
+    def erase_two(report: Report) -> None:
+        if Report.objects.exclude(erased_at=None).count() == 2:
+            raise OperationalError("It is away.")
+        erase(report)
+
+    monkeypatch.setattr(erasing, "erase", erase_two)
+    answer = operator.post(address(Report), erasing_of(three))
+
+    assert answer.status_code == 503
+    erased = Report.objects.exclude(erased_at=None).values_list("pk", flat=True)
+    assert len(erased) == 2
+    assert {each.object_id for each in LogEntry.objects.all()} == set(erased)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_reports_are_stored_between_those_that_are_erased_and_it_takes_so_long(
+    operator, three, monkeypatch
+):
+    rests = []
+    ticks = iter([0, 1, 2])
+    monkeypatch.setattr("orgs.read_only.time", SimpleNamespace(monotonic=lambda: next(ticks, 99)))
+    monkeypatch.setattr("core.batches.time.sleep", rests.append)
+
+    answer = operator.post(address(Report), erasing_of(three), follow=True)
+
+    assert "2 of 3 erased. The others are left: select them again." in text_of(answer)
+    assert Report.objects.exclude(erased_at=None).count() == len(rests) == 2
 
 
 def test_visitors_sign_in_by_github(client, db):
