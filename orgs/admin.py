@@ -183,6 +183,7 @@ class DomainAdmin(ReadOnly):
         """Check the DNS records of the selected claims now, for up to `ACTION_TIMEOUT` seconds."""
         until = time.monotonic() + ACTION_TIMEOUT
         rows = self.fixed(selected)
+        self.note(request, rows, "Re-verified.")  # first: what fails in the middle has checked some
         found = reverification.run(
             Domain.objects.filter(pk__in=rows),
             fresh=timedelta(0),
@@ -190,7 +191,6 @@ class DomainAdmin(ReadOnly):
         )
         counts = ", ".join(f"{count} {what}" for what, count in sorted(found.items()))
         self.message_user(request, f"{found.total()} checked: {counts or 'none'}.")
-        self.note(request, rows, "Re-verified.")
 
     @admin.action(description="Delete the claim (asks first)")
     def delete_claims(self, request: HttpRequest, selected: QuerySet) -> HttpResponse | None:

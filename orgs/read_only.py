@@ -213,10 +213,11 @@ class ReadOnly(Looking, admin.ModelAdmin):
         """Do it to one row after another, for up to `ACTION_TIMEOUT` seconds, and say to how many.
 
         Each is committed with its history, so what is done is noted where a later one fails; then there is a
-        rest, in which reports are stored. `act` returns False if a row is gone; `what` was done is a sentence.
+        rest, in which reports are stored. `act` returns False if it did nothing, as to a row that is gone;
+        `what` was done is a sentence.
         """
         until = time.monotonic() + ACTION_TIMEOUT
-        work = (self._done(request, row, act, what) for row in rows)
+        work = (self.done(request, row, act, what) for row in rows)
         count = sum(batches.at_leisure(lambda: time.monotonic() < until, work))
         done = what.split()[0].rstrip(".").lower()
         left = f"{count} of {len(rows)} {done}. The others are left: select them again."
@@ -224,7 +225,8 @@ class ReadOnly(Looking, admin.ModelAdmin):
         self.message_user(request, said, messages.WARNING)
 
     @transaction.atomic
-    def _done(self, request: HttpRequest, row: Any, act: Callable[[Any], bool], what: str) -> bool:
+    def done(self, request: HttpRequest, row: Any, act: Callable[[Any], bool], what: str) -> bool:
+        """Do it to one row, and write that to its history; False if `act` did nothing."""
         shown = copy(row)  # deleting takes away the id
         if not act(row):
             return False

@@ -361,6 +361,15 @@ def test_a_secret_is_not_shown(operator, some):
     assert token.hash not in page
 
 
+def test_an_earlier_value_of_a_record_is_not_shown(operator, some):
+    """It was in the title of its page."""
+    earlier = EarlierChallenge.objects.first()
+
+    for page in ("", f"{earlier.pk}/change/", f"{earlier.pk}/history/"):
+        shown = operator.get(f"{address(EarlierChallenge)}{page}").content.decode()
+        assert earlier.challenge not in shown
+
+
 def test_an_operator_shuts_somebody_out(operator):
     bob = build.member(build.organization(), "bob")
     value = build.token(bob)
@@ -1017,6 +1026,45 @@ def test_reports_are_stored_between_those_that_are_erased_and_it_takes_so_long(
 
     assert "2 of 3 erased. The others are left: select them again." in text_of(answer)
     assert Report.objects.exclude(erased_at=None).count() == len(rests) == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "action", "breaks", "note"),
+    [
+        (Delivery, "retry", "integrations.delivery.retries.retry", "Retried."),
+        (Integration, "hold", "integrations.delivery.trying_again.stop_all", "Held."),
+        (Domain, "reverify", "orgs.domains.reverification.run", "Re-verified."),
+    ],
+)
+@pytest.mark.django_db(transaction=True)
+def test_an_action_is_noted_though_it_fails_in_the_middle(
+    operator, some, monkeypatch, model, action, breaks, note
+):
+    """What had been requeued, held or checked by then was changed by nobody, to read the history."""
+
+    def fail(*args, **kwargs):
+        raise OperationalError("It is away.")
+
+    monkeypatch.setattr(breaks, fail)
+    chosen = [*model.objects.values_list("pk", flat=True)]
+    answer = operator.post(address(model), {"action": action, "_selected_action": chosen})
+
+    assert answer.status_code == 503
+    assert {each.object_id for each in LogEntry.objects.all()} == {str(pk) for pk in chosen}
+    assert {each.get_change_message() for each in LogEntry.objects.all()} == {note}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_releases_what_another_operator_has_released_is_not_noted(operator, some):
+    over, *others = Hold.objects.order_by("pk")
+    operator_holds.release(over)
+    chosen = [each.pk for each in (over, *others)]
+
+    answer = operator.post(HOLDS, {"action": "release", "_selected_action": chosen}, follow=True)
+
+    assert "2 released." in text_of(answer)
+    noted = {each.object_id for each in LogEntry.objects.all()}
+    assert noted == {str(each.pk) for each in others}
 
 
 def test_visitors_sign_in_by_github(client, db):
