@@ -223,6 +223,9 @@ class NoticeAdmin(ReadOnly):
     list_display = ["organization", "at", "text"]
     list_select_related = ["organization"]
     search_fields = ["organization__name", "text"]
+    search_help_text = ALL.format("name of an organization")
+    looked_up_by = ["organization__name"]
+    ordering = ["-pk"]
 
 
 @admin.register(Site)

@@ -142,6 +142,7 @@ LONG = {  # SQLite walks along a table in the order of its number without an ind
     "integrations/verdict/": "integrations_verdict_pkey|^SCAN",
     "integrations/webhook/": "integrations_webhook_pkey|^SCAN",
     "orgs/domain/": "orgs_domain_pkey|orgs_domain_1",
+    "orgs/notice/": "orgs_notice_pkey|^SCAN",
     "django_tasks_database/dbtaskresult/": "dbtaskresult_pkey|autoindex_django_tasks_database_dbtaskresult_1",
 }
 
