@@ -3,6 +3,7 @@
 import os
 import re
 from typing import Any, TypeVar
+from uuid import UUID
 
 from django.db import models
 from django.db.models import QuerySet
@@ -42,6 +43,11 @@ _generator = ULIDGenerator(randomness=_Randomness(), policy=PureRandomPolicy())
 def new_id() -> str:
     """A new random id."""
     return str(_generator.generate())
+
+
+def new_uuid() -> UUID:
+    """The same as a UUID, for tables of libraries: in the order of their time, as ids are."""
+    return _generator.generate().to_uuid()
 
 
 def is_id(text: str) -> bool:

@@ -4,15 +4,18 @@ from allauth.account.models import EmailAddress
 from allauth.idp.oidc.models import Client, Token
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django_tasks_db.models import DBTaskResult
 
 from hub.models import Lease
 from hub.registering.offer import Offer
-from orgs.read_only import ReadOnly
+from orgs.read_only import ReadOnly, may_be
 
 for unused in (EmailAddress, SocialApp, SocialToken):
     admin.site.unregister(unused)
-for typed_in in (SocialAccount, Client, Token):
-    admin.site.unregister(typed_in)
+for listed_below in (SocialAccount, Client, Token, DBTaskResult):
+    admin.site.unregister(listed_below)
 
 
 @admin.register(Lease)
@@ -56,3 +59,23 @@ class TokenAdmin(ReadOnly):
     list_filter = ["type"]
     search_fields = ["user__username"]
     fields = ["type", "user", "client", "created_at", "expires_at", "scopes"]
+
+
+@admin.register(DBTaskResult)
+class TaskAdmin(ReadOnly):
+    """Lists the tasks of the queue."""
+
+    list_display = ["id", "task_path", "status", "enqueued_at", "started_at", "finished_at"]
+    list_filter = ["status"]
+    search_fields = ["id"]
+    search_help_text = "By the whole id."
+    looked_up_by = ["id"]
+    ordering = ["-pk"]
+    fields = [each.name for each in DBTaskResult._meta.fields]
+
+    def get_search_results(
+        self, request: HttpRequest, rows: QuerySet, text: str
+    ) -> tuple[QuerySet, bool]:
+        """The task with this id, which is no text in which another could be looked for."""
+        ids = [text] if may_be(self.opts.pk, text) else []
+        return (rows.filter(pk__in=ids) if text else rows), False

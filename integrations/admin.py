@@ -38,7 +38,10 @@ SHOWN = 60  # characters of a text in a list
 
 
 class Operating(ReadOnly):
-    """The actions *retry* and *hold*, for the deliveries of the selected rows."""
+    """The actions *retry* and *hold*, for the deliveries of the selected rows.
+
+    They are noted first: what fails in the middle has changed some of them.
+    """
 
     actions = ["retry", "hold"]
 
@@ -50,18 +53,18 @@ class Operating(ReadOnly):
     def retry(self, request: HttpRequest, selected: QuerySet) -> None:
         """Try all undelivered deliveries of the selected rows again now."""
         rows = self.fixed(selected)
+        self.note(request, rows, "Retried.")
         count = trying_again.try_all_again(self.deliveries(rows))
         left = self.deliveries(rows).undelivered().count()
         self.message_user(request, f"{count} retried; {left} not delivered yet.")
-        self.note(request, rows, "Retried.")
 
     @admin.action(description="Hold: stop what is waiting until an operator retries it")
     def hold(self, request: HttpRequest, selected: QuerySet) -> None:
         """Stop the waiting deliveries of the selected rows until an operator retries them."""
         rows = self.fixed(selected)
+        self.note(request, rows, "Held.")
         count = trying_again.stop_all(self.deliveries(rows))
         self.message_user(request, f"{count} held.", messages.WARNING)
-        self.note(request, rows, "Held.")
 
 
 class ShownAttempts(BaseInlineFormSet):
@@ -100,6 +103,7 @@ class DeliveryAdmin(Operating):
         f"{ALL.format('id of a report')} Page, agent, repository and organization count."
     )
     looked_up_by = ["report_id"]
+    linked_by = ["operator_hold"]
     ordering = ["-pk"]
     inlines = [Attempts]
 
@@ -258,10 +262,9 @@ class HoldAdmin(ReadOnly):
     @admin.action(description="Release: send what is held, in turn")
     def release(self, request: HttpRequest, selected: QuerySet) -> None:
         """End the selected holds."""
-        rows = self.fixed(selected)
-        released = sum(operator_holds.release(hold) for hold in rows)
+        release, rows = operator_holds.release, self.fixed(selected)
+        released = sum(self.done(request, hold, release, "Released.") for hold in rows)
         self.message_user(request, f"{released} released. What they held is sent in turn.")
-        self.note(request, rows, "Released.")
 
 
 @admin.register(Integration)

@@ -4,14 +4,13 @@ import time
 from datetime import timedelta
 from typing import Any
 
-from django.contrib import admin, messages
+from django import forms
+from django.contrib import admin
 from django.contrib.auth.models import Group
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from core import batches
 from orgs.domains import claiming, reverification
 from orgs.models import (
     Domain,
@@ -28,9 +27,7 @@ from orgs.models import (
     User,
 )
 from orgs.people import sessions, tokens
-from orgs.read_only import ALL, Inline, ReadOnly
-
-ACTION_TIMEOUT = 20  # seconds, for all the rows of one action
+from orgs.read_only import ACTION_TIMEOUT, ALL, Inline, ReadOnly
 
 admin.site.unregister(Group)
 
@@ -56,26 +53,55 @@ class SiteInline(Inline, admin.TabularInline):
     fields = ["host", "path", "repository", "verified_at", "lapsed_at"]
 
 
+class ActivityForm(forms.ModelForm):
+    """Whether an account is active, and whether it was when the form was opened."""
+
+    was_active = forms.BooleanField(widget=forms.HiddenInput, required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["was_active"] = self.instance.is_active
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a form that was opened before another operator decided."""
+        given = super().clean() or {}
+        is_known = "was_active" in self.data
+        if is_known and given.get("was_active") != self.initial["was_active"]:
+            raise forms.ValidationError(
+                "Another operator has changed this account since you opened the form. Open it again."
+            )
+        return given
+
+
 @admin.register(User)
 class UserAdmin(ReadOnly):
     """Lists people; operators can deactivate an account and activate it again."""
 
+    form = ActivityForm
     list_display = ["username", "is_active", "is_staff", "date_joined", "last_login"]
     list_filter = ["is_active", "is_staff"]
     search_fields = ["username"]
     fields = ["username", "is_active", "is_staff", "is_superuser", "date_joined", "last_login"]
     readonly_fields = ["username", "is_staff", "is_superuser", "date_joined", "last_login"]
 
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """With what the form keeps, where there is one."""
+        shown = super().get_fields(request, obj)
+        return [*shown, "was_active"] if self.has_change_permission(request, obj) else shown
+
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Operators cannot deactivate themselves."""
         return obj != request.user and admin.ModelAdmin.has_change_permission(self, request, obj)
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
-        """End what the person is signed in with, also when they are let in again: somebody else may have a copy."""
+        """End what the person is signed in with, also when they are let in again: somebody else may have a copy.
+
+        Nothing else is saved, so what a command has just changed stays.
+        """
         if "is_active" in form.changed_data:
             tokens.revoke_all(obj)
             sessions.end_all(obj)
-        super().save_model(request, obj, form, change)
+            obj.save(update_fields=["is_active", "password"])
 
 
 @admin.register(Organization)
@@ -157,6 +183,7 @@ class DomainAdmin(ReadOnly):
         """Check the DNS records of the selected claims now, for up to `ACTION_TIMEOUT` seconds."""
         until = time.monotonic() + ACTION_TIMEOUT
         rows = self.fixed(selected)
+        self.note(request, rows, "Re-verified.")  # first: what fails in the middle has checked some
         found = reverification.run(
             Domain.objects.filter(pk__in=rows),
             fresh=timedelta(0),
@@ -164,14 +191,10 @@ class DomainAdmin(ReadOnly):
         )
         counts = ", ".join(f"{count} {what}" for what, count in sorted(found.items()))
         self.message_user(request, f"{found.total()} checked: {counts or 'none'}.")
-        self.note(request, rows, "Re-verified.")
 
     @admin.action(description="Delete the claim (asks first)")
     def delete_claims(self, request: HttpRequest, selected: QuerySet) -> HttpResponse | None:
-        """Ask for confirmation, then delete the selected claims and tell their organizations.
-
-        For up to `ACTION_TIMEOUT` seconds, with rests in which reports are stored.
-        """
+        """Ask for confirmation, then delete the selected claims and tell their organizations."""
         if self.refuse_many(request, selected):
             return None
         rows = list(selected.select_related("organization"))
@@ -179,22 +202,8 @@ class DomainAdmin(ReadOnly):
             asked = {"rows": rows, "action": "delete_claims", "title": "Delete"}
             context = self.admin_site.each_context(request) | asked
             return render(request, "admin/delete_claims.html", context)
-        until = time.monotonic() + ACTION_TIMEOUT
-        work = (self._deleted(request, domain) for domain in rows)
-        count = sum(batches.at_leisure(lambda: time.monotonic() < until, work))
-        left = f"{count} of {len(rows)} deleted. The others are left: select them again."
-        done = f"{count} deleted." if count == len(rows) else left
-        self.message_user(request, done, messages.WARNING)
+        self.one_by_one(request, rows, claiming.remove_for_operator, "Deleted the claim.")
         return None
-
-    @transaction.atomic
-    def _deleted(self, request: HttpRequest, domain: Domain) -> bool:
-        """Delete one claim, and write it to its history; False if it is gone."""
-        shown = Domain(pk=domain.pk, name=domain.name)  # deleting takes away the id
-        if not claiming.remove_for_operator(domain):
-            return False
-        self.note(request, [shown], "Deleted the claim.")
-        return True
 
 
 @admin.register(EarlierChallenge)
@@ -214,6 +223,9 @@ class NoticeAdmin(ReadOnly):
     list_display = ["organization", "at", "text"]
     list_select_related = ["organization"]
     search_fields = ["organization__name", "text"]
+    search_help_text = ALL.format("name of an organization")
+    looked_up_by = ["organization__name"]
+    ordering = ["-pk"]
 
 
 @admin.register(Site)

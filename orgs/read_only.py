@@ -1,6 +1,8 @@
 """Read-only admin classes: operators look, and change rows only by actions."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from copy import copy
 from functools import reduce
 from operator import or_
 from typing import Any, cast
@@ -8,9 +10,11 @@ from typing import Any, cast
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.admin.utils import get_fields_from_path
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import BadRequest, ValidationError
 from django.core.paginator import Page, Paginator
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
@@ -18,13 +22,18 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import smart_split, unescape_string_literal
 
+from core import batches
 from core.searching import Mentions
 from orgs.models import User
 
 LOOKED_AT = 5000  # rows of a long list that are shown, filtered and searched
 SHOWN_BELOW = 20
+ACTION_TIMEOUT = 20  # seconds, for all the rows of one action
 CONFIRMED_AT_ONCE = 300  # rows that a page asks about: a form takes 1,000 fields
 FEW = 100  # rows that a search may find to be found again by their ids
+LONGEST_SEARCH = 500  # characters
+MOST_WORDS = 20  # of a search: a query has each of them for each column
+COMPARISONS = ("exact", "isnull", "isempty")  # of the filters beside a list
 ALL = f"The latest {LOOKED_AT:,} are listed and searched. Search for a whole {{}} to find an older one."
 
 
@@ -72,7 +81,11 @@ class _LatestRows(ChangeList):
         """The rows that match the filters and the search."""
         rows = self.model_admin.get_queryset(request)
         text = self.query.strip()
-        same = [rows.filter(**{name: text}) for name in self.model_admin.looked_up_by if text]
+        same = [
+            rows.filter(**{name: text})
+            for name in self.model_admin.looked_up_by
+            if text and may_be(get_fields_from_path(self.model, name)[-1], text)
+        ]
         found = (each for each in same if each.exists())
         known = next(found, None)
         self.root_queryset = _latest(rows, self.model_admin.newest_by) if known is None else known
@@ -85,8 +98,8 @@ def _latest(rows: QuerySet, column: str) -> QuerySet:
     return rows.filter(**{f"{column}__gt": edge[0]}) if edge else rows
 
 
-def _may_be(key: Any, text: str) -> bool:
-    """Whether a row may have this primary key. To look for another one can be an error of the database."""
+def may_be(key: Any, text: str) -> bool:
+    """Whether a row may have this text in its primary key, or another column. Else to look for it may be an error."""
     while key.is_relation:
         key = key.target_field
     try:
@@ -116,6 +129,7 @@ class ReadOnly(Looking, admin.ModelAdmin):
     paginator = _ByIds
     newest_by = "pk"
     looked_up_by: Sequence[str] = ()  # the columns by which rows of a long list are found
+    linked_by: Sequence[str] = ()  # the columns by which pages link to some rows of the list
 
     def action_checkbox(self, obj: Any) -> SafeString:
         """Django's own, without a template for each row: they cost a quarter of the page."""
@@ -128,7 +142,7 @@ class ReadOnly(Looking, admin.ModelAdmin):
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
         """The row of a page; None if its address cannot be that of a row."""
-        if not _may_be(self.opts.pk, object_id):
+        if not may_be(self.opts.pk, object_id):
             return None
         return super().get_object(request, object_id, from_field)
 
@@ -137,9 +151,18 @@ class ReadOnly(Looking, admin.ModelAdmin):
     ) -> Any:
         """Django's own. Raises `BadRequest` if something is selected that cannot be a row."""
         selected = request.POST.getlist(ACTION_CHECKBOX_NAME)
-        if not all(_may_be(self.opts.pk, each) for each in selected):
+        if not all(may_be(self.opts.pk, each) for each in selected):
             raise BadRequest("Something is selected that is no row.")
         return super().response_action(request, queryset, *args, **options)
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        """What the filters beside the list ask, and links of pages. Django's own compares any column in any way."""
+        named: Sequence[Any] = self.list_filter  # each a column, or one with its filter
+        filtered = [each if isinstance(each, str) else each[0] for each in named]
+        column, _, comparison = lookup.rpartition("__")
+        if lookup in self.linked_by:
+            return may_be(self.opts.get_field(lookup), value)
+        return lookup in filtered or (column in filtered and comparison in COMPARISONS)
 
     def get_search_results(
         self, request: HttpRequest, rows: QuerySet, text: str
@@ -147,7 +170,15 @@ class ReadOnly(Looking, admin.ModelAdmin):
         """The rows of a long list that mention every word, in one of the columns that are searched.
 
         Few are looked for once, and then found by their ids: the page asks for their number, and for them.
+        None for a text that is too long to search for, which is said.
         """
+        is_long = len(text) > LONGEST_SEARCH or len(list(smart_split(text))) > MOST_WORDS
+        if is_long and self.search_fields:
+            words = (
+                f"Search for at most {MOST_WORDS} words, of {LONGEST_SEARCH} characters together."
+            )
+            self.message_user(request, words, messages.ERROR)
+            return rows.none(), False
         if not self.looked_up_by or not text:
             return super().get_search_results(request, rows, text)
         found = rows
@@ -175,6 +206,32 @@ class ReadOnly(Looking, admin.ModelAdmin):
             words = f"Select at most {CONFIRMED_AT_ONCE} {self.opts.verbose_name_plural} at a time."
             self.message_user(request, words, messages.ERROR)
         return is_refused
+
+    def one_by_one(
+        self, request: HttpRequest, rows: Sequence[Any], act: Callable[[Any], bool], what: str
+    ) -> None:
+        """Do it to one row after another, for up to `ACTION_TIMEOUT` seconds, and say to how many.
+
+        Each is committed with its history, so what is done is noted where a later one fails; then there is a
+        rest, in which reports are stored. `act` returns False if it did nothing, as to a row that is gone;
+        `what` was done is a sentence.
+        """
+        until = time.monotonic() + ACTION_TIMEOUT
+        work = (self.done(request, row, act, what) for row in rows)
+        count = sum(batches.at_leisure(lambda: time.monotonic() < until, work))
+        done = what.split()[0].rstrip(".").lower()
+        left = f"{count} of {len(rows)} {done}. The others are left: select them again."
+        said = f"{count} {done}." if count == len(rows) else left
+        self.message_user(request, said, messages.WARNING)
+
+    @transaction.atomic
+    def done(self, request: HttpRequest, row: Any, act: Callable[[Any], bool], what: str) -> bool:
+        """Do it to one row, and write that to its history; False if `act` did nothing."""
+        shown = copy(row)  # deleting takes away the id
+        if not act(row):
+            return False
+        self.note(request, [shown], what)
+        return True
 
     def note(self, request: HttpRequest, rows: Any, what: str) -> None:
         """Write to the history of the rows what the operator did."""

@@ -1,6 +1,6 @@
 """The reports, for operators."""
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -48,16 +48,19 @@ class ReportAdmin(ReadOnly):
         """Ask for confirmation, then erase the text of the selected reports."""
         if self.refuse_many(request, selected):
             return None
-        rows = self.fixed(selected)
+        rows = list(self.fixed(selected))
         if "confirmed" not in request.POST:
             asked = {"rows": rows, "action": "erase", "title": "Erase"}
             context = self.admin_site.each_context(request) | asked
             return render(request, "admin/erase_reports.html", context)
-        for report in rows:
-            erasing.erase(report)
-        self.message_user(request, f"{len(rows)} erased.", messages.WARNING)
-        self.note(request, self.fixed(rows), "Erased.")
+        self.one_by_one(request, rows, _erased, "Erased.")
         return None
+
+
+def _erased(report: Report) -> bool:
+    """Erase the text of a report that is there; always True, since none is left of one that was erased before."""
+    erasing.erase(report)
+    return True
 
 
 @admin.register(Account)

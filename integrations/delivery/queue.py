@@ -8,7 +8,7 @@ from django_tasks_db import DatabaseBackend
 from django_tasks_db.backend import TaskResult
 from django_tasks_db.models import DBTaskResult, get_date_max
 
-from core import prepared
+from core import ids, prepared
 
 
 class Queue(DatabaseBackend):
@@ -23,7 +23,7 @@ class Queue(DatabaseBackend):
 
     def _task_to_db_task(self, task: Any, args: Any, kwargs: Any) -> DBTaskResult:
         row: DBTaskResult = DBTaskResult(
-            id=self._get_id(),
+            id=ids.new_uuid(),  # so that the latest are found without an index on their time
             args_kwargs={"args": list(args), "kwargs": kwargs},
             priority=task.priority,
             task_path=task.module_path,

@@ -30,4 +30,4 @@ class EarlierChallenge(models.Model):
         indexes = [models.Index(fields=["organization", "name"], name="earlier_challenge_of")]
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.challenge}"
+        return f"Earlier value for {self.name}"
