@@ -103,6 +103,35 @@ def test_a_link_with_odd_values_is_harmless(client, query):
     assert not answer.context["form"].errors
 
 
+def buttons_of(answer) -> list[str]:
+    return re.findall(r"<button[^>]*>(Send|Preview)<", answer.content.decode())
+
+
+@pytest.mark.parametrize("name", ["summary", "details", "suggested_fix", "agent"])
+def test_the_words_of_a_link_are_shown_whole_before_they_can_be_sent(client, name):
+    """A field shows a part of them, and an agent may have written them."""
+    hidden = "Seen by nobody"
+    words = {name: f"S{' ' * 90}{hidden}"}
+
+    led = client.get("/report/", {"doc_url": PAGE, **words})
+    typed = {field: led.context["form"][field].value() or "x" for field in TYPED} | words
+    preview = client.post("/report/", typed | {"kind": "broken", "preview": "1"})
+
+    assert buttons_of(led) == ["Preview"]
+    assert "The link that led here has filled in this form." in text_of(led)
+    assert hidden in re.search(r"<article.*</article>", preview.content.decode(), re.DOTALL)[0]
+    assert "Send" in buttons_of(preview)
+    assert "The link that led here" not in text_of(preview)
+
+
+@pytest.mark.parametrize("query", [{}, {"doc_url": PAGE}, {"doc_url": PAGE, "kind": "broken"}])
+def test_a_link_without_words_leads_to_a_form_that_can_be_sent(client, query):
+    answer = client.get("/report/", query)
+
+    assert buttons_of(answer) == ["Send", "Preview"]
+    assert "The link that led here" not in text_of(answer)
+
+
 def test_a_long_text_of_a_link_is_cut_and_the_page_says_so(client):
     answer = client.get("/report/", {"summary": "x" * 600, "details": "y" * 8000})
 
