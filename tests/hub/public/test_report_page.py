@@ -227,6 +227,20 @@ def test_a_preview_shows_what_is_sent_and_where_and_stores_nothing(client, code_
     assert not Report.objects.exists()
 
 
+@pytest.mark.parametrize("name", ["doc_url", "summary", "details", "suggested_fix"])
+def test_nothing_in_a_preview_turns_or_hides_what_is_sent(client, name):
+    """Another site may have had the browser bring it; an issue has none of these characters."""
+    odd = "\u202e\u2066\u200b\U000e0041"
+
+    before = f"{PAGE}/" if name == "doc_url" else "a"
+
+    answer = client.post("/report/", TYPED | {name: f"{before}{odd}secivda", "preview": "1"})
+
+    shown = re.search(r"<article.*</article>", answer.content.decode(), re.DOTALL)[0]
+    assert f"{before}secivda" in shown
+    assert not set(odd) & set(shown)
+
+
 def test_a_secret_that_was_removed_is_shown_as_removed_on_the_receipt(client):
     answer = send(client, details=f"With {SECRET} it works")
     receipt = client.get(answer["Location"], headers={"Accept": "text/html"})
