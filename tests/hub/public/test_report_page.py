@@ -409,6 +409,17 @@ def test_a_form_of_another_site_is_refused(fields):
     assert not Report.objects.exists()
 
 
+@pytest.mark.parametrize("origin", ["https://evil.example", "https://evil.hub.example", "null"])
+def test_the_words_of_another_site_are_not_called_the_persons_own(origin):
+    client = Client(enforce_csrf_checks=True, headers={"Origin": origin})
+
+    answer = client.post("/report/", TYPED)
+
+    assert answer.status_code == 403
+    assert "Another site has filled in this form." in text_of(answer)
+    assert "your report once more" not in text_of(answer)
+
+
 def test_a_form_that_has_expired_keeps_every_word_and_can_be_sent():
     client = Client(enforce_csrf_checks=True, headers={"Origin": "https://hub.example"})
     client.get("/report/")
