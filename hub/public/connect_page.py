@@ -6,7 +6,8 @@ from django import forms
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
 
 from hub.public.clients import CLIENTS, Block, Place
 
@@ -34,16 +35,21 @@ class PlaceForm(forms.Form):
         return home
 
 
-@require_safe
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
 def connect(request: HttpRequest) -> HttpResponse:
-    """The blocks for one client, or one of them as a file."""
+    """The blocks for one client, or one of them as a file.
+
+    Only the page's own form brings a folder. A link could name one of somebody else, whose programs the
+    blocks would start.
+    """
     key = request.GET.get("client", "")
     client = CLIENTS.get(key) or CLIENTS[key := next(iter(CLIENTS))]
-    form = PlaceForm(request.GET if "home" in request.GET else {"home": HOME})
+    form = PlaceForm(request.POST if request.method == "POST" else {"home": HOME})
     home = form.cleaned_data["home"] if form.is_valid() else HOME
     blocks = client.blocks(Place(settings.HUB_BASE_URL, home))
     files = {block.file: block for block in blocks if block.file}
-    if file := files.get(request.GET.get("file", "")):
+    if file := files.get(request.POST.get("file", "")):
         return _download(file)
     context = {
         "clients": CLIENTS,

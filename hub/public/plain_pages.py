@@ -5,6 +5,7 @@ import json
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from hub.public import sample
@@ -14,8 +15,13 @@ from integrations.models import webhook
 
 DAY = 24 * 60 * 60  # seconds
 
+asked_each_time = cache_control(
+    public=True, no_cache=True
+)  # they say who is signed in, and what has happened
+
 
 @require_safe
+@asked_each_time
 def landing(request: HttpRequest) -> HttpResponse:
     """What the Hub does, shown by one report, and three ways to begin."""
     report = sample.report()
@@ -30,6 +36,7 @@ def landing(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@asked_each_time
 def privacy(request: HttpRequest) -> HttpResponse:
     """What is kept, what becomes public, for how long, and how to have it erased."""
     context = {

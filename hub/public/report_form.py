@@ -31,6 +31,7 @@ FIELDS = {  # of the form, by where they are in the report
     "/report/suggested_fix": "suggested_fix",
     "/agent/name": "agent",
 }
+WORDS = ("summary", "details", "suggested_fix", "agent")  # of a person
 NAMES = {  # as people call them
     "doc_url": "the address of the page",
     "summary": "the line that says what is wrong",
@@ -98,6 +99,7 @@ class ReportForm(forms.Form):
     )
     website = forms.CharField(required=False)
     cut: Sequence[str] = ()  # what the link brought too much of, as people call it
+    has_words_of_a_link = False  # a field shows a part of them only: a preview comes before sending
 
     @classmethod
     def filled_in(cls, query: QueryDict) -> "ReportForm":
@@ -117,6 +119,7 @@ class ReportForm(forms.Form):
             brought["doc_url"] = ""
         for name, text in brought.items():
             form.initial[name] = clean(text[: longest[name]])
+        form.has_words_of_a_link = any(form.initial[name] for name in WORDS)
         return form
 
     def clean_doc_url(self) -> str:

@@ -3,6 +3,7 @@
 import logging
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -26,6 +27,9 @@ log = logging.getLogger("django.security.csrf")  # as Django says it of other fo
 
 LOOK_AGAIN = "Please look at your report once more, then press Send."
 SEND_AGAIN = "Reload this page then: your browser still has what you wrote, and sends it again."
+FROM_ELSEWHERE = (
+    "Another site has filled in this form. Press Send only if all that it says is what you report."
+)
 EXPIRED = f"This form has expired, or your browser keeps no cookies of this Hub. {LOOK_AGAIN}"
 
 
@@ -49,7 +53,8 @@ def report(request: HttpRequest) -> HttpResponse:
     form = ReportForm(request.POST)
     if reason := CSRFCheck(report).process_view(request, None, (), {}):  # type: ignore[arg-type]
         log.warning("Forbidden (%s): %s", reason, request.path)
-        return _preview(request, form, again=EXPIRED, status=403)
+        is_ours = request.headers.get("Origin", settings.HUB_BASE_URL) == settings.HUB_BASE_URL
+        return _preview(request, form, again=EXPIRED if is_ours else FROM_ELSEWHERE, status=403)
     if request.POST.get("website"):  # by a program; or by a browser, for its person to see
         return _preview(request, form, again=LOOK_AGAIN)
     if "preview" in request.POST:

@@ -21,6 +21,12 @@ log = logging.getLogger(__name__)
 
 PIECE = 4 * 1024  # bytes that are sent at once; the server keeps about four, and waits for nobody
 SEND_TIMEOUT = 30  # seconds in which a client has to take one piece
+LOCKED_DOWN = {  # of what is answered without Django, which has more
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "same-origin",
+}
 
 
 class HttpAnswer(NamedTuple):
@@ -65,6 +71,7 @@ def refusal(error: ApiError, path: str) -> HttpAnswer:
         "Content-Type": "application/json",
         "Cache-Control": "no-store",
         "Connection": "close",
+        **LOCKED_DOWN,
         **error.headers,
     }
     if path.startswith("/v1/reports"):
@@ -75,7 +82,8 @@ def refusal(error: ApiError, path: str) -> HttpAnswer:
 
 def alive() -> HttpAnswer:
     """The response to `/healthz`."""
-    return HttpAnswer(200, [(b"content-type", b"text/plain")], BytesIO(health.ALIVE.encode()))
+    headers = {"Content-Type": "text/plain", **LOCKED_DOWN}
+    return HttpAnswer(200, _encoded(headers.items()), BytesIO(health.ALIVE.encode()))
 
 
 async def send(answer: HttpAnswer, send: Send, caller: str, untaken: Untaken) -> None:

@@ -1,5 +1,6 @@
 """A request as a WSGI environ (PEP 3333)."""
 
+import re
 import sys
 from functools import lru_cache
 from io import BytesIO
@@ -17,6 +18,9 @@ ALWAYS = {
     "wsgi.version": (1, 0),
 }
 WITHOUT_PREFIX = {"CONTENT_LENGTH", "CONTENT_TYPE"}
+COOKIE = re.compile(
+    r"[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*="
+)  # its name is a token: RFC 6265, 4.1.1
 
 
 def of(scope: Scope, body: bytes) -> dict[str, Any]:
@@ -47,7 +51,18 @@ def _headers(scope: Scope) -> dict[str, str]:
         if name in headers:
             value = f"{headers[name]}{'; ' if name == 'HTTP_COOKIE' else ','}{value}"
         headers[name] = value
+    if "HTTP_COOKIE" in headers:
+        headers["HTTP_COOKIE"] = _with_proper_names(headers["HTTP_COOKIE"])
     return headers
+
+
+def _with_proper_names(cookies: str) -> str:
+    """The cookies without those whose name is no token.
+
+    Django strips every kind of space from a name. Browsers do not, so another host of the domain can set
+    a `__Host-session` with one before it, which would count as ours.
+    """
+    return ";".join(each for each in cookies.split(";") if COOKIE.match(each))
 
 
 @lru_cache(128)

@@ -185,9 +185,15 @@ class GitHubAccountAdapter(DefaultSocialAccountAdapter):
         exception: Any = None,
         extra_context: Any = None,
     ) -> None:
-        """Return to the sign-in page with a message that says what went wrong."""
+        """Return to the sign-in page with a message that says what went wrong.
+
+        To somebody who is signed in nothing is said of a sign-in that this browser has not begun: any link could
+        have the Hub ask them to sign in again.
+        """
         if error == AuthError.CANCELLED:
             raise _refused(request, CANCELLED)
+        if exception is None and request.user.is_authenticated:
+            raise ImmediateHttpResponse(redirect("account_login"))
         if exception is None:
             raise _refused(request, STALE)
         log.warning("Sign-in failed: %s", type(exception).__name__)

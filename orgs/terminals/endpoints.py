@@ -10,6 +10,7 @@ from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.urls import reverse
+from django.views.decorators.cache import cache_control
 from django.views.decorators.csrf import csrf_exempt
 from oauthlib.oauth2.rfc6749.errors import OAuth2Error
 
@@ -30,6 +31,7 @@ Endpoint = Callable[[HttpRequest], protocol.Answer]
 View = Callable[[HttpRequest], HttpResponse]
 
 
+@cache_control(public=True, max_age=300)
 def metadata(request: HttpRequest) -> JsonResponse:
     """`/.well-known/openid-configuration`: where the endpoints are (RFC 8414)."""
     hub = settings.HUB_BASE_URL

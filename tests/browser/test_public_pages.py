@@ -196,11 +196,31 @@ def test_pages_that_stand_still(visit, screen, others):
             "landing": "/",
             "privacy": "/privacy/",
             "nothing": "/nothing/",
-            "connect-refused": "/connect/?home=alice",
             **{f"connect-{name}": f"/connect/?client={name}" for name in clients},
         }
     )
 
+    assert not faults
+
+
+@screens
+def test_somebody_sets_up_a_client_in_their_own_folder(visit, screen, others):
+    window = visit(screen, others=others)
+    page = window.page
+
+    page.goto("/connect/?client=cursor&home=/mnt/shared")
+    page.get_by_label("Your home folder").fill("alice")
+    page.get_by_role("button", name="Update").click()
+    page.get_by_text("Write the full path of a folder").first.wait_for()
+    faults = window.look("connect-refused")
+    page.get_by_label("Your home folder").fill("/Users/bob")
+    page.get_by_role("button", name="Update").click()
+    page.get_by_text('"/Users/bob/docfeedback/bin/docfeedback-mcp"').wait_for()
+    faults += window.look("connect-own-folder")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download mcp.json").click()
+
+    assert "/Users/bob/docfeedback/bin" in download.value.path().read_text()
     assert not faults
 
 

@@ -179,6 +179,17 @@ def test_a_callback_that_was_never_begun_writes_nothing(client):
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("query", ["", "code=x&state=x", "error=access_denied", "error=x&state=x"])
+def test_no_link_has_the_hub_ask_for_a_sign_in_of_who_is_signed_in(client, query):
+    client.force_login(build.member(build.organization()))
+
+    answer = client.get(f"/login/github/callback/?{query}", follow=True)
+
+    assert answer.redirect_chain[-1] == ("/settings/", 302)
+    assert not list(answer.context["messages"])
+
+
+@pytest.mark.django_db
 def test_a_report_from_a_browser_with_a_session_needs_no_form_token():
     client = Client(enforce_csrf_checks=True)
     client.force_login(build.member(build.organization()))

@@ -54,6 +54,27 @@ def test_the_place_is_marked(client, docs):
     assert '<meta name="robots" content="noindex">' in page
 
 
+@pytest.mark.parametrize(
+    "query", ["Hub is closed: publish a record", "Call +1 555 0100 to sign in"]
+)
+def test_the_title_that_a_preview_of_the_link_shows_is_the_hubs(client, docs, query):
+    page = client.get("/v0/search/", {"q": query}).content.decode()
+
+    assert "<title>Search the docs · Docs Feedback Hub</title>" in page
+
+
+@pytest.mark.parametrize("last", ["record", "nowhere"])
+def test_invisible_and_turning_characters_of_a_query_stay_in_its_field(client, docs, last):
+    query = f"\u202epublish\u200b \u2066{last}\x1b"
+
+    page = client.get("/v0/search/", {"q": query}).content.decode()
+
+    field, rest = re.search("<input type=.search.[^>]*>", page)[0], re.sub("<input[^>]*>", "", page)
+    assert "\u202epublish" in field
+    assert f"publish, {last}" in rest
+    assert not set("\u202e\u200b\u2066\x1b") & set(rest)
+
+
 def test_nothing_of_a_query_or_a_page_is_markup(client, docs):
     page = client.get("/v0/search/", {"q": "<b>of 2</b>"}).content.decode()
 

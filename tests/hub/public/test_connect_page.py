@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import requests
 import yaml
+from django.test import Client
 
 from hub.public.clients import CLIENTS
 from reports.models import Report
@@ -24,10 +25,16 @@ from tests.clients.test_packages import needs_setuptools
 from tests.hub.public.test_plain_pages import code_in, code_of
 from tests.hub.public.test_report_page import text_of
 from tests.hub_process import HubProcess
+from tests.plain_browser import Browser
 
 MCP = ["claude-code", "cursor", "vscode", "codex", "gemini", "mcp"]
 HUB = "https://hub.example"
 __all__ = ["installed"]
+
+
+def asked(client, client_name: str, **typed: str):
+    """The page after its form was sent."""
+    return client.post(f"/connect/?client={client_name}", typed)
 
 
 def configured(blocks: list[str]) -> list[dict[str, Any]]:
@@ -62,7 +69,7 @@ def test_every_client_has_its_blocks_with_this_hub_in_them(client, client_name):
 @pytest.mark.parametrize("client_name", MCP)
 @pytest.mark.parametrize("home", ["/home/alice", "/Users/al ice", "/"])
 def test_every_configuration_names_the_same_server(client, client_name, home):
-    blocks = code_of(client.get("/connect/", {"client": client_name, "home": home}))
+    blocks = code_of(asked(client, client_name, home=home))
 
     servers = configured(blocks)
 
@@ -86,8 +93,8 @@ def home(installed: Path) -> Path:
 
 
 def blocks_at(hub: HubProcess, client_name: str, home: Path) -> list[str]:
-    asked = {"client": client_name, "home": str(home)}
-    page = requests.get(f"{hub.url}/connect/", asked, timeout=30)
+    browser = Browser(hub.url)
+    page = browser.send(browser.open(f"/connect/?client={client_name}"), home=str(home))
     return code_in(page.text)
 
 
@@ -97,7 +104,8 @@ def blocks_at(hub: HubProcess, client_name: str, home: Path) -> list[str]:
 def test_every_configuration_starts_a_server_that_reports_here(
     hub_process, home, tmp_path, client_name
 ):
-    from mcp import Client, StdioServerParameters
+    from mcp import Client as McpClient
+    from mcp import StdioServerParameters
     from mcp.client.stdio import stdio_client
 
     (server, *_) = configured(blocks_at(hub_process, client_name, home))
@@ -112,7 +120,7 @@ def test_every_configuration_starts_a_server_that_reports_here(
         parameters = StdioServerParameters(
             command=server["command"], args=server["args"], env=environment, cwd=tmp_path
         )
-        async with Client(stdio_client(parameters)) as client:
+        async with McpClient(stdio_client(parameters)) as client:
             return (await client.call_tool(TOOL, report)).structured_content
 
     outcome = anyio.run(run)
@@ -179,8 +187,9 @@ def test_the_python_program_reports(hub_process, home, tmp_path):
 
 @needs_node
 @pytest.mark.slow
-def test_the_node_program_reports(hub_process, home, tmp_path):
-    (_, program) = blocks_at(hub_process, "node", home)
+def test_the_node_program_reports(hub_process, tmp_path):
+    page = requests.get(f"{hub_process.url}/connect/?client=node", timeout=30)
+    (_, program) = code_in(page.text)
     (tmp_path / "node_modules").mkdir()
     (tmp_path / "node_modules/docfeedback").symlink_to(PACKAGES / "node")
     (tmp_path / "report.mjs").write_text(program)
@@ -230,9 +239,7 @@ def test_every_install_line_names_packages_of_the_checkout(client):
     ],
 )
 def test_what_is_a_file_can_be_downloaded(client, client_name, file):
-    asked = {"client": client_name, "home": "/Users/bob", "file": file}
-
-    answer = client.get("/connect/", asked)
+    answer = asked(client, client_name, home="/Users/bob", file=file)
 
     assert answer["Content-Disposition"] == f'attachment; filename="{file}"'
     assert answer["Content-Type"].startswith("text/plain")
@@ -257,11 +264,44 @@ def test_what_is_a_file_can_be_downloaded(client, client_name, file):
     ],
 )
 def test_an_odd_home_folder_is_refused(client, home):
-    answer = client.get("/connect/", {"client": "claude-code", "home": home})
+    answer = asked(client, "claude-code", home=home)
 
     assert answer.status_code == 200
     assert "<title>Error: Connect Claude Code" in answer.content.decode()
     assert "/home/alice/docfeedback/bin/docfeedback-mcp" in "\n".join(code_of(answer))
+
+
+THEIRS = "/mnt/shared/mallory"
+
+
+@pytest.mark.parametrize("client_name", CLIENTS)
+@pytest.mark.parametrize("file", ["", "mcp.json", "config.toml", "settings.json"])
+def test_a_link_puts_nothing_of_its_own_into_what_is_copied(client, client_name, file):
+    brought = {
+        "client": client_name,
+        "home": THEIRS,
+        "file": file,
+        "hub": THEIRS,
+        "command": THEIRS,
+    }
+
+    answer = client.get("/connect/", brought)
+
+    assert THEIRS not in answer.content.decode()
+    assert code_of(answer) == code_of(client.get("/connect/", {"client": client_name}))
+
+
+def test_another_site_sends_no_folder():
+    browser = Client(enforce_csrf_checks=True)
+
+    answer = browser.post(
+        f"/connect/?client=cursor&home={THEIRS}",
+        {"home": THEIRS, "file": "mcp.json"},
+        headers={"Origin": "https://evil.example"},
+    )
+
+    assert answer.status_code == 403
+    assert THEIRS not in answer.content.decode()
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,6 @@ def test_elsewhere_it_is_reported_under_its_own_address(client):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("path", ["/", "/connect/", "/privacy/", "/r/x/", "/badge/x.svg"])
+@pytest.mark.parametrize("path", ["/", "/privacy/", "/r/x/", "/badge/x.svg"])
 def test_pages_that_take_nothing_refuse_a_post(client, path):
     assert client.post(path, headers={"Accept": "text/html"}).status_code == 405

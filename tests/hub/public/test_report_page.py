@@ -103,6 +103,35 @@ def test_a_link_with_odd_values_is_harmless(client, query):
     assert not answer.context["form"].errors
 
 
+def buttons_of(answer) -> list[str]:
+    return re.findall(r"<button[^>]*>(Send|Preview)<", answer.content.decode())
+
+
+@pytest.mark.parametrize("name", ["summary", "details", "suggested_fix", "agent"])
+def test_the_words_of_a_link_are_shown_whole_before_they_can_be_sent(client, name):
+    """A field shows a part of them, and an agent may have written them."""
+    hidden = "Seen by nobody"
+    words = {name: f"S{' ' * 90}{hidden}"}
+
+    led = client.get("/report/", {"doc_url": PAGE, **words})
+    typed = {field: led.context["form"][field].value() or "x" for field in TYPED} | words
+    preview = client.post("/report/", typed | {"kind": "broken", "preview": "1"})
+
+    assert buttons_of(led) == ["Preview"]
+    assert "The link that led here has filled in this form." in text_of(led)
+    assert hidden in re.search(r"<article.*</article>", preview.content.decode(), re.DOTALL)[0]
+    assert "Send" in buttons_of(preview)
+    assert "The link that led here" not in text_of(preview)
+
+
+@pytest.mark.parametrize("query", [{}, {"doc_url": PAGE}, {"doc_url": PAGE, "kind": "broken"}])
+def test_a_link_without_words_leads_to_a_form_that_can_be_sent(client, query):
+    answer = client.get("/report/", query)
+
+    assert buttons_of(answer) == ["Send", "Preview"]
+    assert "The link that led here" not in text_of(answer)
+
+
 def test_a_long_text_of_a_link_is_cut_and_the_page_says_so(client):
     answer = client.get("/report/", {"summary": "x" * 600, "details": "y" * 8000})
 
@@ -196,6 +225,20 @@ def test_a_preview_shows_what_is_sent_and_where_and_stores_nothing(client, code_
     assert "From a reader" in said
     assert answer.context["form"]["details"].value() == f"With {SECRET} it works"
     assert not Report.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["doc_url", "summary", "details", "suggested_fix"])
+def test_nothing_in_a_preview_turns_or_hides_what_is_sent(client, name):
+    """Another site may have had the browser bring it; an issue has none of these characters."""
+    odd = "\u202e\u2066\u200b\U000e0041"
+
+    before = f"{PAGE}/" if name == "doc_url" else "a"
+
+    answer = client.post("/report/", TYPED | {name: f"{before}{odd}secivda", "preview": "1"})
+
+    shown = re.search(r"<article.*</article>", answer.content.decode(), re.DOTALL)[0]
+    assert f"{before}secivda" in shown
+    assert not set(odd) & set(shown)
 
 
 def test_a_secret_that_was_removed_is_shown_as_removed_on_the_receipt(client):
@@ -364,6 +407,17 @@ def test_a_form_of_another_site_is_refused(fields):
 
     assert client.post("/report/", fields).status_code == 403
     assert not Report.objects.exists()
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "https://evil.hub.example", "null"])
+def test_the_words_of_another_site_are_not_called_the_persons_own(origin):
+    client = Client(enforce_csrf_checks=True, headers={"Origin": origin})
+
+    answer = client.post("/report/", TYPED)
+
+    assert answer.status_code == 403
+    assert "Another site has filled in this form." in text_of(answer)
+    assert "your report once more" not in text_of(answer)
 
 
 def test_a_form_that_has_expired_keeps_every_word_and_can_be_sent():

@@ -5,6 +5,7 @@ import gc
 import json
 import random
 import resource
+import sys
 import tempfile
 import threading
 import weakref
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
+from django.core.handlers.wsgi import WSGIRequest
 
 from hub.server import answers, bodies, bridge, overload, spool, untaken
 from hub.server.bridge import WAITING, Bridge, is_to_read
@@ -957,6 +959,20 @@ def test_headers_that_come_twice_are_joined():
 
     assert asked["HTTP_COOKIE"] == "a=1; b=2"
     assert asked["HTTP_HOST"] == "one,two"  # which is nobody's name
+
+
+@pytest.mark.parametrize("name", ["{}__Host-session", "__Host-session{}", "{0}__Host-session{0}"])
+def test_a_cookie_of_another_host_cannot_pass_for_one_of_this_host(name):
+    """A browser lets the other host set it, since the space belongs to the name."""
+    spaces = [
+        each for each in map(chr, range(sys.maxunicode)) if each.isspace() and each not in " \t"
+    ]
+    assert len(spaces) > 20
+
+    for space in spaces:
+        cookies = f"a=1; __Host-session=mine;{name.format(space)}=theirs; b=2".encode()
+        asked = WSGIRequest(environ([(b"cookie", cookies)]))
+        assert asked.COOKIES == {"a": "1", "__Host-session": "mine", "b": "2"}, repr(space)
 
 
 def test_a_request_does_not_carry_the_environment_of_the_process(monkeypatch):

@@ -36,6 +36,23 @@ def test_a_header_that_takes_long_to_read_is_refused(headers, error):
 
 
 @pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/login/", {"x_anything": "a" * 9000}),
+        ("/login/", {"content_type": "text/plain"}),
+        ("/healthz", {}),
+    ],
+)
+def test_what_is_answered_without_django_is_locked_down_too(path, headers):
+    answer = answered(path, **headers)
+
+    assert answer.headers[b"x-content-type-options"] == b"nosniff"
+    assert answer.headers[b"x-frame-options"] == b"DENY"
+    assert b"frame-ancestors 'none'" in answer.headers[b"content-security-policy"]
+    assert answer.headers[b"referrer-policy"] == b"same-origin"
+
+
+@pytest.mark.parametrize(
     "headers",
     [
         {"accept": "text/html, image/jpeg, *; q=.2, */*; q=.2"},
