@@ -5,7 +5,7 @@ from allauth.idp.oidc.models import Client, Token
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib import admin
 
-from hub.models import Lease
+from hub.models import CodeHost, Lease
 from hub.registering.offer import Offer
 from orgs.read_only import ReadOnly
 
@@ -20,6 +20,13 @@ class LeaseAdmin(ReadOnly):
     """Lists leases: which process does what."""
 
     list_display = ["name", "holder", "until"]
+
+
+@admin.register(CodeHost)
+class CodeHostAdmin(ReadOnly):
+    """Shows the code host that the database is of."""
+
+    list_display = ["url"]
 
 
 @admin.register(Offer)
