@@ -31,11 +31,13 @@ env = environ.Env()
 env.ENVIRON = {name: value.replace("$", r"\$") for name, value in os.environ.items()}
 env.escape_proxy = True
 MISSING: list[Path] = []  # the file of SQLite, where a command only looks and it is not there
+READ: set[str] = set()  # the names of all settings
 MISCONFIGURED: list[str] = []  # a sentence for each setting that is missing or wrong
 
 
 def _text(name: str, default: str = "") -> str:
     """A text without what a file or an editor leaves around it, such as the end of a line."""
+    READ.add(name)
     return env.str(name, default).strip()
 
 
