@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django_tasks_db.models import DBTaskResult
 
-from hub.models import Lease
+from hub.models import CodeHost, Lease
 from hub.registering.offer import Offer
 from orgs.read_only import ReadOnly, may_be
 
@@ -23,6 +23,13 @@ class LeaseAdmin(ReadOnly):
     """Lists leases: which process does what."""
 
     list_display = ["name", "holder", "until"]
+
+
+@admin.register(CodeHost)
+class CodeHostAdmin(ReadOnly):
+    """Shows the code host that the database is of."""
+
+    list_display = ["url"]
 
 
 @admin.register(Offer)

@@ -1,6 +1,9 @@
 """Checks of the configuration for Django's `check`."""
 
+import os
 import re
+from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from django.conf import settings
@@ -11,7 +14,8 @@ from django.db import connections
 
 from orgs.domains.txt_records import configured_servers
 
-HOST = re.compile(r"[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*")
+HOST = re.compile(r"[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+")  # not all that is below `com`
+ALIKE, SHORTEST = 0.85, 8  # of names: how alike, and how many characters
 
 
 @checks.register(checks.Tags.database)
@@ -74,6 +78,29 @@ def pages_host_is_a_name(app_configs: Any, **kwargs: Any) -> list[checks.CheckMe
         return []
     hint = "Set it to the host name of the code host's static sites, such as github.io."
     return [checks.Error(f"HUB_PAGES_HOST is {host!r}.", hint=hint, id="hub.E004")]
+
+
+@checks.register
+def names_are_right(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
+    """Warn about variables with nearly the name of a setting: they change nothing."""
+    return [
+        checks.Warning(f"{name} is no setting.", hint=f"Do you mean {meant}?", id="hub.W002")
+        for name, meant in misspelt(os.environ).items()
+    ]
+
+
+def misspelt(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables with nearly the name of a setting, or with our prefix too much, and that name."""
+    found = {}
+    for name in sorted(environment.keys() - settings.READ):
+        bare, value = name.removeprefix("HUB_"), environment[name]
+        if bare in settings.READ and not value.startswith(
+            "tcp://"
+        ):  # which Kubernetes sets for a service
+            found[name] = bare
+        elif len(name) >= SHORTEST and (near := get_close_matches(name, settings.READ, 1, ALIKE)):
+            found[name] = near[0]
+    return found
 
 
 def _is_contact(text: str) -> bool:

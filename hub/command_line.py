@@ -129,6 +129,8 @@ def _refuse(name: str, command: BaseCommand) -> None:
         problem = database_state.why_not_to_send()
     elif getattr(command, "asks_the_database", False):
         problem = database_state.why_unusable()
+    if not problem and name in LASTING:
+        problem = database_state.why_of_another_host()
     if problem:
         raise ImproperlyConfigured(problem)
 

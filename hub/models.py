@@ -9,8 +9,9 @@ from django.db.models import Q
 
 from core import clock
 from hub.registering.offer import Offer
+from hub.setup.code_host import CodeHost
 
-__all__ = ["Lease", "LeaseQuerySet", "Offer"]
+__all__ = ["CodeHost", "Lease", "LeaseQuerySet", "Offer"]
 
 
 SPARE = timedelta(minutes=1)  # another version may take the same lease for somewhat longer

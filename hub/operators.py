@@ -14,7 +14,7 @@ from django.urls import reverse
 from hub import deliveries_now
 
 INTERNALS = {
-    *("Client", "DBTaskResult", "Lease", "SocialAccount", "Token"),
+    *("Client", "CodeHost", "DBTaskResult", "Lease", "SocialAccount", "Token"),
     *("Alert", "EarlierChallenge", "FormerAddress", "OneTimeState", "PastTry"),
     *("TerminalToken", "Terms", "Verdict", "Visibility", "Webhook"),
 }

@@ -5,6 +5,7 @@ import sys
 from collections import defaultdict
 from contextlib import suppress
 from importlib.util import find_spec
+from ipaddress import ip_address
 from math import ceil
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,28 +15,40 @@ from django.contrib.messages.constants import ERROR, SUCCESS, WARNING
 from django.core.management.utils import get_random_secret_key
 from limits import parse_many
 
+from core import site_url
 from hub import command_line
 from hub.registering import credentials
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
+PUBLIC_CODE_HOST = "https://github.com"
 ON, OFF = ("true", "on", "yes", "y", "ok", "1"), ("false", "off", "no", "n", "0")
 SHORTEST_FORMER = 20  # characters of a former secret
+MOST_AMOUNT = 999_999_999  # in a rate; of 0, nobody could do what it is about
 
 env = environ.Env()
 # A password may begin with $, which would else stand for another variable.
 env.ENVIRON = {name: value.replace("$", r"\$") for name, value in os.environ.items()}
 env.escape_proxy = True
 MISSING: list[Path] = []  # the file of SQLite, where a command only looks and it is not there
+READ: set[str] = set()  # the names of all settings
 MISCONFIGURED: list[str] = []  # a sentence for each setting that is missing or wrong
+
+
+def _text(name: str, default: str = "") -> str:
+    """A text without what a file or an editor leaves around it, such as the end of a line."""
+    READ.add(name)
+    return env.str(name, default).strip()
 
 
 def _rate(name: str, default: str) -> str:
     """A rate such as `60/minute;400/hour`."""
-    rate = env.str(name, default)
+    rate = _text(name, default)
     try:
-        parse_many(rate)
+        is_one = all(0 < each.amount <= MOST_AMOUNT for each in parse_many(rate))
     except ValueError:
+        is_one = False
+    if not is_one:
         MISCONFIGURED.append(
             f"{name} is {rate!r}: set it to a rate such as 60/minute or 20/minute;400/hour."
         )
@@ -45,7 +58,7 @@ def _rate(name: str, default: str) -> str:
 
 def _number(name: str, default: int, *, least: int = 0, most: int = 999_999_999) -> int:
     """A whole number in this range."""
-    written = env.str(name, str(default)).strip()
+    written = _text(name, str(default))
     if not (written.isascii() and written.removeprefix("-").isdigit()):
         MISCONFIGURED.append(f"{name} is {written!r}: set it to a whole number.")
         return default
@@ -57,7 +70,7 @@ def _number(name: str, default: int, *, least: int = 0, most: int = 999_999_999)
 
 def _switch(name: str, default: bool) -> bool:
     """True or false."""
-    written = env.str(name, "").strip().lower()
+    written = _text(name).lower()
     if written in ("", *ON, *OFF):
         return written in ON if written else default
     MISCONFIGURED.append(f"{name} is {written!r}: set it to true or false.")
@@ -66,7 +79,7 @@ def _switch(name: str, default: bool) -> bool:
 
 def _one_of(name: str, words: tuple[str, ...]) -> str:
     """One of a few words, the first unless it is set."""
-    word = env.str(name, words[0]).strip().lower()
+    word = _text(name, words[0]).lower()
     if word not in words:
         *others, last = words
         MISCONFIGURED.append(f"{name} is {word!r}: set it to {', '.join(others)} or {last}.")
@@ -92,30 +105,59 @@ def _former(name: str, written: str) -> list[str]:
 
 
 def _url(name: str, default: str, *, example: str) -> str:
-    """The address of a site, without a slash at its end."""
-    url = env.str(name, default).rstrip("/")
-    if not _is_url(url, ("http", "https")):
-        MISCONFIGURED.append(f"{name} is {url!r}: set it to an address such as {example}.")
+    """The address of a site, as `core.site_url` spells it."""
+    written = _text(name, default)
+    try:
+        return site_url.normalized(written)
+    except ValueError:
+        shown = "an address with a user" if "@" in written else repr(written)  # and a password
+        MISCONFIGURED.append(
+            f"{name} is {shown}: set it to an address such as {example}, with nothing behind its host and port."
+        )
         return default
+
+
+def _code_host() -> str:
+    """The address of the code host. Other spellings of GitHub's would be asked like an Enterprise host."""
+    url = _url("HUB_GITHUB_URL", "https://github.com", example="https://github.example.com")
+    host = urlsplit(url).hostname or ""
+    if url != PUBLIC_CODE_HOST and f".{host}".endswith(".github.com"):
+        MISCONFIGURED.append(f"HUB_GITHUB_URL is {url}: set it to {PUBLIC_CODE_HOST}, or unset it.")
+        return PUBLIC_CODE_HOST
     return url
 
 
-def _is_url(url: str, schemes: tuple[str, ...]) -> bool:
+def _address(name: str, default: str) -> str:
+    """An address of this machine, on which a server can listen."""
+    written = _text(name, default)
     try:
-        parts = urlsplit(url)
-        return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is none
-        return False
+        return str(ip_address(written))
+    except ValueError:
+        MISCONFIGURED.append(
+            f"{name} is {written!r}: set it to an IP address of this machine, such as 127.0.0.1, or to 0.0.0.0 "
+            "or :: for all that it has."
+        )
+        return default
 
 
 def _redis_url() -> str:
     """The URL of Redis: another one would make every process count on its own."""
-    url = env.str("REDIS_URL", "")
-    is_known = url.startswith("redis+unix://") or _is_of_sentinels(url)
-    if url and not (is_known or _is_url(url, ("redis", "rediss"))):
+    url = _text("REDIS_URL")
+    if url and not (url.startswith("redis+unix://") or _is_of_sentinels(url) or _is_of_one(url)):
         MISCONFIGURED.append("REDIS_URL must be a URL such as redis://127.0.0.1:6379/0.")
         return ""
     return url
+
+
+def _is_of_one(url: str) -> bool:
+    """Whether it names one host; the client knows the scheme in lower case only."""
+    try:
+        parts = urlsplit(url)
+        return (
+            url.startswith(("redis://", "rediss://")) and bool(parts.hostname) and parts.port != 0
+        )
+    except ValueError:  # a port that is none
+        return False
 
 
 def _is_of_sentinels(url: str) -> bool:
@@ -135,7 +177,7 @@ def _is_of_sentinels(url: str) -> bool:
 def _github_app(file: str, code_host: str) -> defaultdict[str, str]:
     """The app's settings in the file of `setup_github`. It is not read where the environment has them all."""
     app: defaultdict[str, str] = defaultdict(str)
-    if file and not all(env.str(name, "") for name in credentials.NAMES):
+    if file and not all(_text(name) for name in credentials.NAMES):
         try:
             app.update(credentials.read(BASE_DIR / file, code_host=code_host))
         except credentials.Unusable as error:
@@ -145,7 +187,7 @@ def _github_app(file: str, code_host: str) -> defaultdict[str, str]:
 
 def _sentry_dsn() -> str:
     """The address of a project at a service to which errors are sent; empty for none."""
-    dsn = env.str("HUB_SENTRY_DSN", "")
+    dsn = _text("HUB_SENTRY_DSN")
     if not dsn:
         return ""
     if find_spec("sentry_sdk") is None:
@@ -171,29 +213,25 @@ HUB_DEBUG = _switch("HUB_DEBUG", False)
 DEBUG = False  # Django's error pages show code and settings; the log has the traceback
 
 HUB_BASE_URL = _url("HUB_BASE_URL", "http://localhost:8000", example="https://hub.example.com")
-HUB_CONTACT = env.str("HUB_CONTACT", "")  # an address for mail, or of a page
+HUB_CONTACT = _text("HUB_CONTACT")  # an address for mail, or of a page
 
-HUB_GITHUB_URL = _url("HUB_GITHUB_URL", "https://github.com", example="https://github.example.com")
-HUB_GITHUB_CREDENTIALS = env.str("HUB_GITHUB_CREDENTIALS", "var/github.json")  # empty: no file
+HUB_GITHUB_URL = _code_host()
+HUB_GITHUB_CREDENTIALS = _text("HUB_GITHUB_CREDENTIALS", "var/github.json")  # empty: no file
 _app = _github_app(HUB_GITHUB_CREDENTIALS, HUB_GITHUB_URL)
-HUB_GITHUB_APP_ID = env.str("HUB_GITHUB_APP_ID", "") or _app["HUB_GITHUB_APP_ID"]
-HUB_GITHUB_APP_SLUG = env.str("HUB_GITHUB_APP_SLUG", "") or _app["HUB_GITHUB_APP_SLUG"]
-HUB_GITHUB_CLIENT_ID = env.str("HUB_GITHUB_CLIENT_ID", "") or _app["HUB_GITHUB_CLIENT_ID"]
-HUB_GITHUB_CLIENT_SECRET = (
-    env.str("HUB_GITHUB_CLIENT_SECRET", "") or _app["HUB_GITHUB_CLIENT_SECRET"]
-)
+HUB_GITHUB_APP_ID = _text("HUB_GITHUB_APP_ID") or _app["HUB_GITHUB_APP_ID"]
+HUB_GITHUB_APP_SLUG = _text("HUB_GITHUB_APP_SLUG") or _app["HUB_GITHUB_APP_SLUG"]
+HUB_GITHUB_CLIENT_ID = _text("HUB_GITHUB_CLIENT_ID") or _app["HUB_GITHUB_CLIENT_ID"]
+HUB_GITHUB_CLIENT_SECRET = _text("HUB_GITHUB_CLIENT_SECRET") or _app["HUB_GITHUB_CLIENT_SECRET"]
 HUB_GITHUB_PRIVATE_KEY = (  # PEM, or the path of a PEM file
-    env.str("HUB_GITHUB_PRIVATE_KEY", "") or _app["HUB_GITHUB_PRIVATE_KEY"]
+    _text("HUB_GITHUB_PRIVATE_KEY") or _app["HUB_GITHUB_PRIVATE_KEY"]
 )
-HUB_GITHUB_WEBHOOK_SECRET = (
-    env.str("HUB_GITHUB_WEBHOOK_SECRET", "") or _app["HUB_GITHUB_WEBHOOK_SECRET"]
-)
+HUB_GITHUB_WEBHOOK_SECRET = _text("HUB_GITHUB_WEBHOOK_SECRET") or _app["HUB_GITHUB_WEBHOOK_SECRET"]
 HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS = _former(
-    "HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS", env.str("HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS", "")
+    "HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS", _text("HUB_GITHUB_WEBHOOK_SECRET_FALLBACKS")
 )
-HUB_PAGES_HOST = env.str("HUB_PAGES_HOST", "github.io").lower()
+HUB_PAGES_HOST = _text("HUB_PAGES_HOST", "github.io").lower()
 
-HUB_DNS_SERVERS = env.str("HUB_DNS_SERVERS", "")  # ip[:port],…; the system's where it is empty
+HUB_DNS_SERVERS = _text("HUB_DNS_SERVERS")  # ip[:port],…; the system's where it is empty
 
 HUB_TRUSTED_PROXIES = _number("HUB_TRUSTED_PROXIES", 0, most=100)
 HUB_REPORT_RATE = _rate("HUB_REPORT_RATE", "60/minute")
@@ -207,15 +245,15 @@ HUB_FORWARDING = _one_of("HUB_FORWARDING", ("inline", "queue"))
 REDIS_URL = _redis_url()
 
 HUB_PREPARED_STATEMENTS = _switch("HUB_PREPARED_STATEMENTS", True)
-HUB_HOST = env.str("HUB_HOST", "127.0.0.1")
+HUB_HOST = _address("HUB_HOST", "127.0.0.1")
 HUB_PORT = _number("PORT", 8000, least=1, most=65_535)
 HUB_PROCESSES = _number("HUB_PROCESSES", 1, least=1, most=1000)
 HUB_THREADS = _number("HUB_THREADS", 32, least=1, most=1000)
 
 HUB_LOG_LEVEL = _one_of("HUB_LOG_LEVEL", ("info", "debug", "warning", "error"))
 HUB_LOG_FORMAT = _one_of("HUB_LOG_FORMAT", ("json", "text"))
-HUB_METRICS_TOKEN = env.str("HUB_METRICS_TOKEN", "")
-METRICS_FOLDER = Path(env.str("PROMETHEUS_MULTIPROC_DIR", "") or VAR_DIR / "metrics")
+HUB_METRICS_TOKEN = _text("HUB_METRICS_TOKEN")
+METRICS_FOLDER = BASE_DIR / (_text("PROMETHEUS_MULTIPROC_DIR") or "var/metrics")
 if HUB_METRICS_TOKEN:
     try:
         METRICS_FOLDER.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -233,7 +271,7 @@ HUB_RETENTION_DAYS = _number("HUB_RETENTION_DAYS", 365, least=1, most=36_500)
 
 def _secret_key() -> str:
     """The operator's key; in debug mode, one that is generated once and kept in var/."""
-    if key := env.str("HUB_SECRET_KEY", ""):
+    if key := _text("HUB_SECRET_KEY"):
         return key
     if not HUB_DEBUG:
         MISCONFIGURED.append(
@@ -247,10 +285,15 @@ def _secret_key() -> str:
             VAR_DIR.mkdir(exist_ok=True)
             path.touch(mode=0o600)
             path.write_text(get_random_secret_key())
-        return path.read_text()
+        if key := path.read_text().strip():
+            return key
+        why = "it is empty"
     except OSError as error:
-        MISCONFIGURED.append(f"{path} cannot be used: {error.strerror}. Set HUB_SECRET_KEY.")
-        return get_random_secret_key()
+        why = str(error.strerror)
+    except UnicodeDecodeError:
+        why = "it is not a text"
+    MISCONFIGURED.append(f"{path} cannot be used: {why}. Set HUB_SECRET_KEY, or remove the file.")
+    return get_random_secret_key()
 
 
 def _keep_private(path: Path) -> None:
@@ -273,6 +316,8 @@ POSTGRESQL_PATIENCE = {  # no long waits, neither for a row nor for a server tha
 }
 
 
+IN_MEMORY = ("sqlite://:memory:", "sqlite:///:memory:")  # for tests
+DECIDED = {"ATOMIC_REQUESTS", "AUTOCOMMIT", "CONN_MAX_AGE"}  # by the Hub
 POSTGRESQL_POOL = {
     "min_size": 1,
     "max_size": HUB_THREADS + 4,
@@ -284,15 +329,37 @@ POSTGRESQL_POOL = {
 def _database_at(url: str) -> dict:
     """What Django has to know of this database."""
     try:
-        if urlsplit(url).scheme in ("postgres", "postgresql", "sqlite"):
-            return environ.Env.db_url_config(url)
+        if urlsplit(url).scheme in ("postgres", "postgresql", "sqlite") and (
+            found := _named_by(url)
+        ):
+            return found
     except ValueError:  # a port that is none
         pass
     MISCONFIGURED.append(
         "DATABASE_URL must be a URL such as postgres://user:password@host:5432/name or "
         "sqlite:////path/to/file."
     )
-    return environ.Env.db_url_config("sqlite://:memory:")
+    return environ.Env.db_url_config(IN_MEMORY[0])
+
+
+def _named_by(url: str) -> dict:
+    """Its parts; nothing if it names no database, or one of SQLite with more than its file."""
+    if url in IN_MEMORY:
+        return environ.Env.db_url_config(url)
+    parts = urlsplit(url)
+    is_sqlite = parts.scheme == "sqlite"
+    if is_sqlite and (parts.netloc or parts.query):
+        return {}
+    database = environ.Env.db_url_config(url)
+    if database["NAME"] in ("", ":memory:") and "service" not in database.get("OPTIONS", {}):
+        return {}
+    if is_sqlite:  # `maintain` runs in the checkout, wherever `serve` does
+        database["NAME"] = str(BASE_DIR / database["NAME"])
+    if decided := sorted(DECIDED & {*database}):
+        MISCONFIGURED.append(
+            f"DATABASE_URL sets {', '.join(decided).lower()}, which the Hub decides: leave it out."
+        )
+    return database
 
 
 def _is_missing(path: Path) -> bool:
@@ -301,7 +368,7 @@ def _is_missing(path: Path) -> bool:
 
 def _database() -> dict:
     """DATABASE_URL with the options that each engine needs."""
-    url = env.str("DATABASE_URL", "")
+    url = _text("DATABASE_URL")
     if not url:
         with suppress(OSError):  # SQLite says what it cannot open
             VAR_DIR.mkdir(exist_ok=True)
@@ -320,6 +387,8 @@ def _database() -> dict:
     else:
         database["ENGINE"] = "hub.postgresql"
         database["OPTIONS"] = options = POSTGRESQL_PATIENCE | options
+        if (given := options["options"]) != (ours := POSTGRESQL_PATIENCE["options"]):
+            options["options"] = f"{ours} {given}"  # of two values of one name, the later counts
         options["pool"] = POSTGRESQL_POOL
     return database
 
@@ -343,7 +412,7 @@ def _cache() -> dict:
 
 
 SECRET_KEY = _secret_key()
-SECRET_KEY_FALLBACKS = _former("HUB_SECRET_KEY_FALLBACKS", env.str("HUB_SECRET_KEY_FALLBACKS", ""))
+SECRET_KEY_FALLBACKS = _former("HUB_SECRET_KEY_FALLBACKS", _text("HUB_SECRET_KEY_FALLBACKS"))
 DATABASES = {"default": _database()}
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # Django REST framework looks whether its fields exist, and loads psycopg with them: 12 MB a process.
@@ -444,7 +513,7 @@ SOCIALACCOUNT_PROVIDERS = {
         "SCOPE": ["read:user"],
         "OAUTH_PKCE_ENABLED": True,
         # Its API is elsewhere than an Enterprise host's, which is what naming it would mean.
-        **({} if HUB_GITHUB_URL == "https://github.com" else {"GITHUB_URL": HUB_GITHUB_URL}),
+        **({} if HUB_GITHUB_URL == PUBLIC_CODE_HOST else {"GITHUB_URL": HUB_GITHUB_URL}),
     }
 }
 IDP_OIDC_AUTH_METHODS = ["none"]  # public clients: a terminal keeps no secret

@@ -91,7 +91,7 @@ class HubProcess:
         hub = {
             name: _written(getattr(settings, name))
             for name in dir(settings)
-            if name.startswith("HUB_")
+            if name.startswith("HUB_") and name != "HUB_PORT"
         }
         return {
             **{name: value for name, value in os.environ.items() if not name.startswith("HUB_")},

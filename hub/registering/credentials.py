@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from core import site_url
+
 CODE_HOST = "HUB_GITHUB_URL"
 NAMES = (
     "HUB_GITHUB_APP_ID",
@@ -47,12 +49,20 @@ def read(path: Path, *, code_host: str) -> dict[str, str]:
             f"{path} is not a file that setup_github has written: {error}. Correct it, or move it "
             "away and run `manage.py setup_github` again."
         ) from None
-    if values.get(CODE_HOST) != code_host:
+    if not _is_of(values.get(CODE_HOST, ""), code_host):
         raise Unusable(
             f"{path} has the keys of an app on {values.get(CODE_HOST)}, and {CODE_HOST} is "
             f"{code_host}: set {CODE_HOST}, or move the file away."
         )
-    return {name: values.get(name, "") for name in NAMES}
+    return {name: values.get(name, "").strip() for name in NAMES}
+
+
+def _is_of(written: str, code_host: str) -> bool:
+    """Whether `written` is the code host, in any spelling."""
+    try:
+        return site_url.normalized(written) == code_host
+    except ValueError:
+        return False
 
 
 def _text(path: Path) -> bytes:

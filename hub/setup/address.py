@@ -24,11 +24,6 @@ def address() -> Iterator[Finding]:
         yield problem(
             f"HUB_BASE_URL is {settings.HUB_BASE_URL}: set it to the public https address."
         )
-    if base.path or base.query or base.fragment or base.username:
-        yield problem(
-            f"HUB_BASE_URL is {settings.HUB_BASE_URL}: leave out what is not scheme, host and port. The "
-            "Hub needs a host of its own."
-        )
     if settings.HUB_DEBUG and not is_trial:
         yield problem("HUB_DEBUG is on, which is for trials on your own machine only: unset it.")
     yield from _who_answers(base.hostname or "")

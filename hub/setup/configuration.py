@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from django.conf import settings
-from django.core.checks import CheckMessage, run_checks
+from django.core.checks import ERROR, CheckMessage, run_checks
 from django.core.checks.security.base import SECRET_KEY_INSECURE_PREFIX
 
 from hub.setup.findings import Finding, ok, problem, warning
@@ -15,9 +15,10 @@ A_KEY = "`python3 -c 'import secrets; print(secrets.token_urlsafe(50))'` prints 
 
 def settings_are_read() -> Iterator[Finding]:
     """What is missing or wrong in the environment, all of it, and what Django's checks say."""
-    wrong = [*settings.MISCONFIGURED, *(_in_words(each) for each in run_checks())]
-    yield from (problem(each) for each in wrong)
-    if not wrong:
+    checked = run_checks()
+    yield from map(problem, settings.MISCONFIGURED)
+    yield from ((problem if each.level >= ERROR else warning)(_in_words(each)) for each in checked)
+    if not (settings.MISCONFIGURED or checked):
         yield ok("All settings can be read.")
     if not any("HUB_SECRET_KEY" in each for each in settings.MISCONFIGURED):
         yield _key("HUB_SECRET_KEY", settings.SECRET_KEY)

@@ -134,12 +134,20 @@ def _sqlite(using: BaseDatabaseWrapper) -> Iterator[Finding]:
         )
 
 
+def _of_another_host() -> Iterator[Finding]:
+    from hub.setup import code_host  # which loads the models
+
+    if found := code_host.problem():
+        yield problem(found)
+
+
 def _migrations(using: BaseDatabaseWrapper) -> Iterator[Finding]:
     missing = health.missing_migrations(using)
     if missing:
         yield problem(f"{health.OUTDATED} Missing: {len(missing)}, first {missing[0]}.")
     else:
         yield ok("All migrations are applied.")
+        yield from _of_another_host()
     loader = MigrationLoader(using)
     known = loader.disk_migrations.keys() | _replaced(loader)
     newer = sorted({each for each in loader.applied_migrations if each[0] in OURS} - known)

@@ -41,6 +41,20 @@ def why_not_to_send() -> str:
         return backups.problem(own)
 
 
+def why_of_another_host() -> str:
+    """Why the database cannot be used with this code host; empty once it is noted to be of that one."""
+    from hub.setup import code_host  # the models are loaded by now
+
+    try:
+        with direct():
+            if found := code_host.problem():
+                return found
+            code_host.remember()
+    except (DatabaseError, InterfaceError) as error:  # as one that takes no changes
+        return f"The database cannot be used: {reason(error)}. Check DATABASE_URL."
+    return ""
+
+
 @contextmanager
 def direct() -> Iterator[BaseDatabaseWrapper]:
     """A connection of its own, closed at the end of the block. Until then it is this thread's only one.

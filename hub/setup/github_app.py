@@ -38,6 +38,12 @@ def app() -> Iterator[Finding]:
             f"({', '.join(NAMES)} are empty.)"
         )
         return
+    there = urlsplit(settings.HUB_GITHUB_URL)
+    if there.scheme != "https" and there.hostname not in settings.LOOPBACK:
+        yield problem(
+            f"HUB_GITHUB_URL is {settings.HUB_GITHUB_URL}: the app's secrets and tokens can be read on the way. "
+            "Set it to the https address."
+        )
     for name in missing:
         yield problem(f"{name} is empty: {TOLD_ONCE.get(name, COPY)}.")
     if 0 < len(settings.HUB_GITHUB_WEBHOOK_SECRET) < SHORTEST_SECRET:

@@ -13,17 +13,15 @@ def settings() -> dict[str, object]:
         if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)
     ]
     read = [call for call in calls if _reads_the_environment(call.func)]
-    return {call.args[0].value: _default(call.args[1]) for call in read}
+    return {call.args[0].value: _default(*call.args[1:]) for call in read}
 
 
-def _default(given: ast.expr) -> object:
+def _default(given: ast.expr | None = None, *_: ast.expr) -> object:
     """Of words to choose from, the first."""
-    value = ast.literal_eval(given)
+    value = ast.literal_eval(given) if given else ""
     return value[0] if isinstance(value, tuple) else value
 
 
 def _reads_the_environment(function: ast.expr) -> bool:
-    if isinstance(function, ast.Attribute):
-        return isinstance(function.value, ast.Name) and function.value.id == "env"
-    readers = ("_one_of", "_rate", "_number", "_switch", "_url")
+    readers = ("_address", "_one_of", "_rate", "_number", "_switch", "_text", "_url")
     return isinstance(function, ast.Name) and function.id in readers

@@ -3,6 +3,7 @@
 import logging
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from contextlib import suppress
@@ -96,13 +97,27 @@ def read_settings() -> dict:
     ("name", "value", "sentence"),
     [
         ("HUB_SECRET_KEY", "", "Set HUB_SECRET_KEY to a long random text"),
+        ("HUB_SECRET_KEY", " \n", "Set HUB_SECRET_KEY to a long random text"),
         ("HUB_BASE_URL", "hub.example.com", "such as https://hub.example.com"),
         ("HUB_BASE_URL", "https://[::1", "such as https://hub.example.com"),
         ("HUB_BASE_URL", "https://hub.example:99999", "such as https://hub.example.com"),
         ("HUB_BASE_URL", "https://", "such as https://hub.example.com"),
+        ("HUB_BASE_URL", "https://*", "such as https://hub.example.com"),
+        ("HUB_BASE_URL", "https://.example.com", "such as https://hub.example.com"),
+        ("HUB_BASE_URL", "https://hub.example.com/hub", "with nothing behind its host and port"),
+        ("HUB_BASE_URL", "https://hub.example.com # ours", "with nothing behind its host and port"),
         ("HUB_GITHUB_URL", "github.com", "such as https://github.example.com"),
+        ("HUB_GITHUB_URL", "http://github.com", "set it to https://github.com, or unset it"),
+        ("HUB_GITHUB_URL", "https://api.github.com/", "set it to https://github.com, or unset it"),
+        ("HUB_HOST", "", "set it to an IP address of this machine"),
+        ("HUB_HOST", "localhost", "set it to an IP address of this machine"),
+        ("HUB_HOST", "127.1", "set it to an IP address of this machine"),
+        ("HUB_ISSUE_RATE", "0/minute", "set it to a rate such as 60/minute"),
+        ("HUB_ISSUE_RATE", "60/minute;0/hour", "set it to a rate such as 60/minute"),
+        ("HUB_TOTAL_RATE", "9" * 20 + "/second", "set it to a rate such as 60/minute"),
         ("HUB_REPORT_RATE", "sixty", "set it to a rate such as 60/minute"),
         ("HUB_FORWARDING", "later", "set it to inline or queue"),
+        ("REDIS_URL", "REDIS://127.0.0.1:6379", "must be a URL such as redis://"),
         ("REDIS_URL", "127.0.0.1:6379", "must be a URL such as redis://"),
         ("REDIS_URL", "redis://127.0.0.1:port", "must be a URL such as redis://"),
         ("REDIS_URL", "unix:///run/redis.sock", "must be a URL such as redis://"),
@@ -110,6 +125,20 @@ def read_settings() -> dict:
         ("REDIS_URL", "redis+sentinel://:p@w@10.0.0.1/hub", "must be a URL such as redis://"),
         ("REDIS_URL", "redis+sentinel://:pw@10.0.0.1:26379", "must be a URL such as redis://"),
         ("DATABASE_URL", "/var/hub.sqlite3", "must be a URL such as postgres://"),
+        ("DATABASE_URL", "sqlite://var/hub.sqlite3", "must be a URL such as postgres://"),
+        ("DATABASE_URL", "sqlite:///", "must be a URL such as postgres://"),
+        ("DATABASE_URL", "sqlite:////nowhere/hub.sqlite3?mode=ro", "must be a URL such as"),
+        ("DATABASE_URL", "postgres://hub@127.0.0.1", "must be a URL such as postgres://"),
+        (
+            "DATABASE_URL",
+            "postgres://hub@127.0.0.1/hub?conn_max_age=60",
+            "sets conn_max_age, which",
+        ),
+        (
+            "DATABASE_URL",
+            "postgres://127.0.0.1/hub?atomic_requests=on",
+            "sets atomic_requests, which",
+        ),
         ("DATABASE_URL", "mysql://hub@127.0.0.1/hub", "must be a URL such as postgres://"),
         ("DATABASE_URL", "postgres://hub@127.0.0.1:port/hub", "must be a URL such as postgres://"),
         ("DATABASE_URL", "postgres://hub@[::1/hub", "must be a URL such as postgres://"),
@@ -144,6 +173,115 @@ def test_a_setting_that_cannot_be_is_refused_in_a_sentence(environment, name, va
     assert sentence in str(refusal.value)
     assert name in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["HUB_BASE_URL", "HUB_GITHUB_URL"])
+def test_a_password_in_an_address_is_not_shown(environment, name):
+    environment(name, "https://hub:p4ssw0rd@hub.example.com")
+
+    with pytest.raises(ImproperlyConfigured, match=f"{name} is an address with a user") as refusal:
+        read_settings()
+
+    assert "p4ssw0rd" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "HTTPS://Hub.Example.com",
+        " https://hub.example.com",
+        "https://hub.example.com/\r\n",
+        "https://hub.example.com:443",
+        "https://hub.example.com.",
+    ],
+)
+def test_every_spelling_of_an_https_address_is_served_as_such(environment, written):
+    """Cookies were not secure where it began with a space or a capital."""
+    environment("HUB_BASE_URL", written)
+
+    read = read_settings()
+
+    assert read["HUB_BASE_URL"] == "https://hub.example.com"
+    assert read["ALLOWED_HOSTS"] == ["hub.example.com"]
+    assert read["CSRF_TRUSTED_ORIGINS"] == ["https://hub.example.com"]
+    assert read["SESSION_COOKIE_SECURE"]
+    assert read["SECURE_HSTS_SECONDS"]
+
+
+@pytest.mark.parametrize(
+    "written", ["https://GitHub.com", "https://github.com:443/", "https://github.com\n"]
+)
+def test_every_spelling_of_github_is_github(environment, written):
+    environment("HUB_GITHUB_URL", written)
+
+    assert read_settings()["HUB_GITHUB_URL"] == "https://github.com"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "HUB_CONTACT",
+        "HUB_DNS_SERVERS",
+        "HUB_GITHUB_APP_ID",
+        "HUB_GITHUB_CLIENT_ID",
+        "HUB_GITHUB_CLIENT_SECRET",
+        "HUB_GITHUB_PRIVATE_KEY",
+        "HUB_GITHUB_WEBHOOK_SECRET",
+        "HUB_METRICS_TOKEN",
+        "HUB_PAGES_HOST",
+        "REDIS_URL",
+    ],
+)
+def test_what_a_file_leaves_around_a_value_is_no_part_of_it(environment, tmp_path, name):
+    environment("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
+    environment(name, " redis://127.0.0.1\r\n")
+    assert read_settings()[name] == "redis://127.0.0.1"
+
+    environment(name, " \n")
+    assert read_settings()[name] == ""
+
+
+def test_a_password_of_the_database_may_have_a_number_sign(environment):
+    environment("DATABASE_URL", "postgres://hub:p#w@127.0.0.1/hub")
+
+    assert read_settings()["DATABASES"]["default"]["PASSWORD"] == "p#w"
+
+
+def test_a_relative_path_begins_at_the_checkout(environment, monkeypatch, tmp_path):
+    """`serve` may be started elsewhere, and `maintain` runs there."""
+    environment("DATABASE_URL", "sqlite:///nowhere/hub.sqlite3")
+    environment("PROMETHEUS_MULTIPROC_DIR", "var/metrics")
+    monkeypatch.chdir(tmp_path)
+
+    read = read_settings()
+
+    assert read["DATABASES"]["default"]["NAME"] == str(ROOT / "nowhere/hub.sqlite3")
+    assert read["METRICS_FOLDER"] == ROOT / "var/metrics"
+
+
+def test_options_for_postgresql_keep_the_patience(environment):
+    """Without it a request would wait for a locked row for as long as that is locked."""
+    environment("DATABASE_URL", "postgres://127.0.0.1/hub?options=-c%20search_path%3Dhub")
+
+    options = read_settings()["DATABASES"]["default"]["OPTIONS"]["options"]
+
+    assert options.startswith("-c lock_timeout=5s ")
+    assert options.endswith(" -c search_path=hub")
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\xff"])
+def test_a_key_file_that_has_no_key_is_named(environment, monkeypatch, tmp_path, content):
+    (tmp_path / "var").mkdir()
+    (tmp_path / "var/secret_key").write_bytes(content)
+    (tmp_path / "hub").mkdir()
+    copied = shutil.copy(ROOT / "hub/settings.py", tmp_path / "hub/settings.py")
+    environment("HUB_DEBUG", "true")
+    environment("HUB_SECRET_KEY", "")
+
+    with pytest.raises(
+        ImproperlyConfigured, match=r"secret_key cannot be used: it is .+ remove the file"
+    ):
+        run_path(str(copied))
 
 
 @pytest.mark.parametrize(

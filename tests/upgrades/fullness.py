@@ -18,7 +18,7 @@ UNUSED = {  # of libraries, which the Hub does not use
     "socialaccount_socialapp",
     "socialaccount_socialtoken",
 }
-ONLY_ONE = {"hub_offer"}  # has one row at most
+ONLY_ONE = {"hub_codehost", "hub_offer"}  # have one row at most
 AT_ONCE = {"integrations_hold.followed_at"}  # empty for a moment only
 
 

@@ -53,6 +53,13 @@ def test_a_file_for_its_user_and_group_is_read(file, mode):
     assert credentials.read(file, code_host=HOST) == KEYS
 
 
+def test_what_stands_around_a_value_is_no_part_of_it(file):
+    """As where somebody has written the file by hand."""
+    put(file, credentials.as_text({name: f" {value}\n" for name, value in VALUES.items()}))
+
+    assert credentials.read(file, code_host=HOST) == KEYS
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

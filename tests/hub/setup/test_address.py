@@ -86,7 +86,6 @@ def test_a_name_that_does_not_resolve(settings):
         ("http://127.0.0.1:1", 0),
         ("https://127.0.0.2:1", 1),
         ("http://127.0.0.2:1", 2),
-        ("http://127.0.0.2:1/hub", 3),
     ],
 )
 def test_a_trial_that_others_can_reach_is_said(settings, url, problems):

@@ -34,6 +34,16 @@ def found() -> list:
     return list(github_app.app())
 
 
+@pytest.mark.parametrize(
+    ("url", "is_told"),
+    [("http://ghe.invalid", True), ("https://ghe.invalid", False), ("http://localhost:1", False)],
+)
+def test_secrets_are_not_to_be_read_on_the_way(app, settings, url, is_told):
+    settings.HUB_GITHUB_URL = url
+
+    assert ("can be read on the way" in said(found(), PROBLEM)) == is_told
+
+
 def test_an_app_that_is_as_it_should_be(app, settings):
     settings.HUB_GITHUB_WEBHOOK_SECRET = app.webhook_secret
 

@@ -42,6 +42,14 @@ def test_the_settings(settings, name, value, level, sentence):
     assert sentence in said(configuration.settings_are_read(), level)
 
 
+def test_a_misspelt_setting_is_no_problem_of_its_own(settings, monkeypatch):
+    monkeypatch.setenv("HUB_TRUSTED_PROXY", "1")
+
+    said_of_it = said(configuration.settings_are_read(), WARNING)
+
+    assert "HUB_TRUSTED_PROXY is no setting. Do you mean HUB_TRUSTED_PROXIES?" in said_of_it
+
+
 def test_settings_that_can_be_read(settings):
     settings.HUB_CONTACT = "ops@example.com"
 

@@ -8,6 +8,7 @@ from django.test import Client
 
 from hub.maintenance import RUNNER
 from hub.models import Lease, Offer
+from hub.setup import code_host
 from integrations.models import OneTimeState
 from orgs.models import Invitation, Membership, Organization, User
 from orgs.people import leaving, members
@@ -72,5 +73,6 @@ def begin_what_ends_soon(docs: Team) -> None:
     state, _ = OneTimeState.objects.begin(alice)
     state.remember(1)
     assert state.use_up()
+    code_host.remember()
     Offer.objects.begin(name="Docs Feedback Hub", organization="acme", is_public=False)
     Lease.objects.take(RUNNER, holder="a-host:1:0a0b0c0d", duration=timedelta(seconds=15))
