@@ -493,7 +493,7 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if HUB_DEBUG
-        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        else "hub.static_files.WholeStaticFiles"
     },
 }
 WHITENOISE_AUTOREFRESH = WHITENOISE_USE_FINDERS = HUB_DEBUG  # from where they are, as they are now
