@@ -14,6 +14,7 @@ from django.contrib.messages.constants import ERROR, SUCCESS, WARNING
 from django.core.management.utils import get_random_secret_key
 from limits import parse_many
 
+from core import private_files
 from hub import command_line
 from hub.registering import credentials
 
@@ -244,9 +245,8 @@ def _secret_key() -> str:
     path = VAR_DIR / "secret_key"
     try:
         if not path.exists():
-            VAR_DIR.mkdir(exist_ok=True)
-            path.touch(mode=0o600)
-            path.write_text(get_random_secret_key())
+            with suppress(FileExistsError):  # another process has just made one
+                private_files.write(path, get_random_secret_key())
         return path.read_text()
     except OSError as error:
         MISCONFIGURED.append(f"{path} cannot be used: {error.strerror}. Set HUB_SECRET_KEY.")
