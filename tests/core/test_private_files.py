@@ -33,7 +33,6 @@ def test_a_full_disk_leaves_no_part_of_a_key(key):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
-    assert of_the_hub.MISCONFIGURED == [
-        f"{key} cannot be used: File too large. Set HUB_SECRET_KEY."
-    ]
+    [told] = of_the_hub.MISCONFIGURED
+    assert told == f"{key} cannot be used: File too large. Set HUB_SECRET_KEY."
     assert not list(key.parent.iterdir())
