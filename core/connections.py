@@ -14,12 +14,13 @@ T = TypeVar("T")
 
 # A transaction that stood still, or took too long, such as in a process that was stopped for a while.
 CUT_OFF = ("25P03", "25P04")  # https://www.postgresql.org/docs/current/errcodes-appendix.html
+READ_ONLY = "25006"  # a replica, such as the primary server of before a failover
 DEADLOCK = "40P01"
 
 
 def is_lost(error: BaseException) -> bool:
-    """Whether an error says that the database cannot be reached, or has ended the connection."""
-    is_cut_off = getattr(error.__cause__, "sqlstate", "") in CUT_OFF
+    """Whether an error says that the database cannot be reached, takes no changes, or has ended the connection."""
+    is_cut_off = getattr(error.__cause__, "sqlstate", "") in (*CUT_OFF, READ_ONLY)
     return is_cut_off or isinstance(error, OperationalError | InterfaceError)
 
 

@@ -77,7 +77,7 @@ class FormRefused(ApiError):
 
 
 class Unavailable(ApiError):
-    """503: the database cannot be reached, or has ended the transaction."""
+    """503: the database cannot be reached, takes no changes, or has ended the transaction."""
 
     status_code = 503
     default_code = "unavailable"

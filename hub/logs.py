@@ -191,13 +191,14 @@ class Stderr(logging.StreamHandler):
             self._hurry.clear()
             lines, self._lines = self._lines, deque()
             dropped, self._dropped = self._dropped, 0
+        lost = dropped + len(lines)  # if nothing can be written
         if dropped:
             lines.append(self.format(_of_dropped(dropped)))
         try:
             self.stream.write("".join(f"{line}\n" for line in lines))
             self.stream.flush()
         except Exception:  # such as a reader that has gone
-            self._dropped += len(lines)
+            self._dropped += lost
         with self._alone():
             self._size = sum(map(len, self._lines))
         self._written.set()

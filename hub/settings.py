@@ -15,7 +15,7 @@ from django.contrib.messages.constants import ERROR, SUCCESS, WARNING
 from django.core.management.utils import get_random_secret_key
 from limits import parse_many
 
-from core import site_url
+from core import private_files, site_url
 from hub import command_line
 from hub.registering import credentials
 
@@ -282,9 +282,8 @@ def _secret_key() -> str:
     path = VAR_DIR / "secret_key"
     try:
         if not path.exists():
-            VAR_DIR.mkdir(exist_ok=True)
-            path.touch(mode=0o600)
-            path.write_text(get_random_secret_key())
+            with suppress(FileExistsError):  # another process has just made one
+                private_files.write(path, get_random_secret_key())
         if key := path.read_text().strip():
             return key
         why = "it is empty"
@@ -562,7 +561,7 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if HUB_DEBUG
-        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        else "hub.static_files.WholeStaticFiles"
     },
 }
 WHITENOISE_AUTOREFRESH = WHITENOISE_USE_FINDERS = HUB_DEBUG  # from where they are, as they are now

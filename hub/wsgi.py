@@ -1,5 +1,6 @@
 """The WSGI application: Django, with everything that it imports."""
 
+import codecs
 import os
 
 import django
@@ -17,3 +18,8 @@ application = Application()
 rates.prepare()
 hosts.prepare()
 reverse("settings")  # loads all views
+for each in (
+    "utf-8-sig",
+    "unicode_escape",
+):  # of bodies, and of Django's line about what is refused:
+    codecs.lookup(each)  # each is a file, and no further one may be opened by then

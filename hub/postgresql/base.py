@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 import psycopg
 from django.db.backends.postgresql import base, operations
 from django.db.backends.utils import CursorWrapper, debug_transaction
+from django.db.utils import DatabaseErrorWrapper
+from django.utils.functional import cached_property
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool
 
@@ -30,6 +32,15 @@ class DatabaseOperations(operations.DatabaseOperations):
         return self.compose_sql(sql, params)
 
 
+class Errors(DatabaseErrorWrapper):
+    """Turns psycopg's errors into Django's, and notes whether the server takes changes."""
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        if isinstance(exc_value, psycopg.errors.ReadOnlySqlTransaction):
+            self.wrapper.is_read_only = True  # type: ignore[attr-defined]
+        super().__exit__(exc_type, exc_value, traceback)
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     """Keeps a connection from one request to the next where the server asks it to (`keep`, `take_up`).
 
@@ -38,6 +49,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     A server that ends says so, and to see that costs no round trip. When a connection turns out to be
     broken, all idle ones are dropped: they were broken by the same restart. psycopg's own check
     (`CONN_HEALTH_CHECKS`) would wait a second and more between one and the next, until requests give up.
+    So it is with a server that takes no changes: after a failover another one may be at its name.
     """
 
     ops_class = DatabaseOperations
@@ -45,10 +57,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
     _waiting: ClassVar[list[None]] = []  # one for each thread that waits for a connection
     _asked_at = 0.0
     _is_kept = False  # between two requests of a thread
+    is_read_only = False  # its server has refused a change
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> psycopg.Connection:
         """A connection from the pool that works."""
-        self._is_kept = False
+        self._is_kept = self.is_read_only = False
         self._asked_at = asked_at = monotonic()
         connection = self._next(conn_params)
         if self.pool is None or _is_fresh(connection):
@@ -123,8 +136,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
         with self.wrap_database_errors:
             return self._prepare_cursor(psycopg.Cursor(self.connection))  # type: ignore[attr-defined]
 
+    @cached_property
+    def wrap_database_errors(self) -> Errors:
+        """What Django has around each call of the driver."""
+        return Errors(self)
+
     def _close(self) -> None:
         if self.connection is not None:
+            if self.is_read_only:
+                self.connection.close()
             if not self._is_kept:
                 self.connection.rests_since = monotonic()
             if self.pool is not None and self.connection.broken:  # as the others probably are

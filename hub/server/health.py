@@ -6,6 +6,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 OUTDATED = "The database is not up to date: run `manage.py migrate`."
+READ_ONLY = "The database takes no changes."
 ALIVE = "ok\n"
 
 _migrated = False  # once it is, this process does not ask again
@@ -16,11 +17,21 @@ def problem() -> str:
     global _migrated
     try:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
+            if _is_read_only(cursor):
+                return READ_ONLY
         _migrated = _migrated or not missing_migrations(connection)
     except (DatabaseError, InterfaceError):
         return "The database cannot be reached."
     return "" if _migrated else OUTDATED
+
+
+def _is_read_only(cursor: Any) -> bool:
+    """Whether the database can only be read: a replica, or a file that may not be written. Asks it in any case."""
+    if connection.vendor == "sqlite":
+        cursor.execute("SELECT 1")
+        return connection.is_read_only  # type: ignore[attr-defined]
+    cursor.execute("SELECT current_setting('transaction_read_only')")
+    return cursor.fetchone() == ("on",)
 
 
 def missing_migrations(using: Any) -> list[str]:

@@ -1,3 +1,4 @@
+import errno
 import io
 import json
 import logging
@@ -257,3 +258,26 @@ def test_a_warning_is_written_at_once(behind, monkeypatch):
 
     assert os.read(reader.here, 100) == b"first\nsecond\n"
     os.close(reader.here)
+
+
+def test_lines_that_cannot_be_written_are_all_counted():
+    """Such as on a full disk, where one writing after the other fails."""
+
+    class Full(io.StringIO):
+        is_full = True
+
+        def write(self, text: str) -> int:
+            if self.is_full:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return super().write(text)
+
+    handler = Stderr()
+    handler.stream = Full()
+    for _ in range(3):
+        handler._keep("one")
+        handler._keep("two")
+        handler._write_some()
+    handler.stream.is_full = False
+    handler._write_some()
+
+    assert handler.stream.getvalue() == "6 lines were dropped: nobody read stderr for a while\n"

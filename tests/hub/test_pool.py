@@ -330,3 +330,18 @@ def test_a_connection_that_breaks_while_it_is_used_empties_the_pool(monkeypatch)
     connection.close()
 
     assert len(drained) == 1
+
+
+def test_a_server_that_takes_no_changes_is_left_at_once():
+    """After a failover, where the name leads to another server by now."""
+    client = Client()
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+    ready = client.get("/readyz")
+    refused = build.send(client)
+    again = build.send(client)
+
+    assert (ready.status_code, ready.content) == (503, b"The database takes no changes.\n")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
+    assert refused.json()["error"] == "unavailable"
+    assert again.status_code == 201

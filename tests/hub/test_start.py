@@ -29,6 +29,11 @@ from orgs.domains import hosts
 loaded = sorted(set(sys.modules) - before)
 print(json.dumps([answers[0], loaded, hosts._list.cache_info()._asdict()]))
 """
+NO_FURTHER_FILE = """
+import resource
+_, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (0, most))
+application(environ,"""
 MAINTAIN = """
 import json, sys
 import django
@@ -60,6 +65,16 @@ def test_the_first_request_loads_nothing_that_threads_would_wait_for():
     assert suffixes["misses"] == 1
     assert suffixes["hits"] >= 1
     assert len(loaded) <= 5, loaded
+
+
+@pytest.mark.sqlite
+def test_a_report_is_refused_in_words_where_no_further_file_may_be_opened():
+    """Such as a file of SQLite, or a module that only a refusal needs."""
+    program = FIRST_REQUEST.replace("application(environ,", NO_FURTHER_FILE)
+
+    status, _, _ = run(program, json.dumps(build.report()))
+
+    assert status == "503 Service Unavailable"
 
 
 def test_maintain_loads_no_views():

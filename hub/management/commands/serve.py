@@ -120,8 +120,15 @@ def _warn_without_redis() -> None:
 
 def _collect_static_files() -> None:
     """Collect the static files, which pages need. In debug mode they are served from where they are."""
-    if not settings.HUB_DEBUG and not (settings.STATIC_ROOT / "staticfiles.json").exists():
+    if settings.HUB_DEBUG or (settings.STATIC_ROOT / "staticfiles.json").exists():
+        return
+    try:
         call_command("collectstatic", interactive=False, verbosity=0)
+    except OSError as error:
+        raise CommandError(
+            f"The static files cannot be written in {settings.STATIC_ROOT}: {error.strerror}. Make room "
+            "there, or let the user that runs the Hub write there, and start it again."
+        ) from error
 
 
 def _begin_metrics() -> None:

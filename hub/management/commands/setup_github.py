@@ -16,6 +16,7 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError
 from django.urls import reverse
 
+from core import private_files
 from core.command import Group, HubCommand
 from hub.registering import credentials, loopback, manifest
 from hub.registering.manifest import Wish
@@ -247,7 +248,7 @@ def _target(named: str | None) -> Path:
         raise CommandError("HUB_GITHUB_CREDENTIALS is empty: name a --file, or --print the keys.")
     target = Path(file) if named else settings.BASE_DIR / file
     try:
-        credentials.check_writable(target)
+        private_files.check_writable(target)
     except FileExistsError:
         raise CommandError(
             f"{target} is there already. Move it away, or name another --file."

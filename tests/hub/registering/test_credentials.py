@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from core import private_files
 from hub.registering import credentials
 from tests.hub_process import ROOT
 
@@ -95,7 +96,10 @@ def test_keys_are_never_sent_to_another_code_host(file):
 def test_a_file_that_is_there_is_never_overwritten(file):
     put(file, "somebody else's")
 
-    for act in (lambda: credentials.write(file, VALUES), lambda: credentials.check_writable(file)):
+    for act in (
+        lambda: credentials.write(file, VALUES),
+        lambda: private_files.check_writable(file),
+    ):
         with pytest.raises(FileExistsError):
             act()
 
@@ -115,7 +119,7 @@ def test_a_full_disk_leaves_nothing(file, monkeypatch):
     assert list(file.parent.iterdir()) == []
 
 
-@pytest.mark.parametrize("number", credentials.NO_LINKS)
+@pytest.mark.parametrize("number", private_files.NO_LINKS)
 def test_a_file_system_without_hard_links_will_do(file, monkeypatch, number):
     def no_link(*paths):
         raise OSError(number, os.strerror(number))
