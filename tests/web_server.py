@@ -23,6 +23,7 @@ class WebServer:
         self.answers: dict[str, bytes | Callable[[ssl.SSLSocket], None]] = {}
         self.requests: list[bytes] = []
         self.port = 0
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.released = threading.Event()  # ends what holds a connection
 
     def says(self, path: str, body: str, *, status: str = "200 OK", headers: str = "") -> None:
@@ -31,11 +32,10 @@ class WebServer:
 
     @contextmanager
     def serving(self, folder: Path) -> Iterator[None]:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate(folder))
+        self.context.load_cert_chain(certificate(folder))
         listener = socket.create_server(("127.0.0.1", 0))
         self.port = listener.getsockname()[1]
-        accepting = threading.Thread(target=self._accept, args=(listener, context), daemon=True)
+        accepting = threading.Thread(target=self._accept, args=(listener,), daemon=True)
         accepting.start()
         yield
         self.released.set()
@@ -43,14 +43,14 @@ class WebServer:
         listener.close()
         accepting.join()
 
-    def _accept(self, listener: socket.socket, context: ssl.SSLContext) -> None:
+    def _accept(self, listener: socket.socket) -> None:
         with suppress(OSError):
             while True:
                 plain, _ = listener.accept()
-                threading.Thread(target=self._serve, args=(plain, context), daemon=True).start()
+                threading.Thread(target=self._serve, args=(plain,), daemon=True).start()
 
-    def _serve(self, plain: socket.socket, context: ssl.SSLContext) -> None:
-        with suppress(OSError), plain, context.wrap_socket(plain, server_side=True) as one:
+    def _serve(self, plain: socket.socket) -> None:
+        with suppress(OSError), plain, self.context.wrap_socket(plain, server_side=True) as one:
             request = b""
             while b"\r\n\r\n" not in request:
                 request += one.recv(4096)

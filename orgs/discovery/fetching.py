@@ -10,15 +10,20 @@ import io
 import socket
 import ssl
 import time
+from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from orgs.domains import hosts, txt_records
 
+T = TypeVar("T")
+
 MAX_SECONDS = 5.0  # for one file, with its redirects
 MAX_BYTES = 64 * 1024  # of a file
 MAX_ANSWER = MAX_BYTES + 32 * 1024  # with its headers, and the sizes of its chunks
+MAX_WIRE = 1024 * 1024  # with all that TLS adds, such as certificates
+PIECE = 16 * 1024  # bytes that TLS gets at once
 MAX_REDIRECTS = 3
 MAX_URL = 2048
 PORT = 443
@@ -119,22 +124,67 @@ def _exchange(host: str, address: str, url: str, deadline: float) -> bytes:
         "Accept: */*\r\nAccept-Encoding: identity\r\nConnection: close\r\n\r\n"
     )
     with socket.create_connection((address, PORT), timeout=_left(deadline)) as plain:
-        plain.settimeout(_left(deadline))  # of the whole handshake
-        with trust().wrap_socket(plain, server_hostname=host) as connection:
-            connection.settimeout(_left(deadline))
-            connection.sendall(request.encode("ascii"))
-            return _received(connection, deadline)
+        connection = _TLSConnection(plain, host, deadline)
+        connection.send(request.encode("ascii"))
+        return connection.received()
 
 
-def _received(connection: ssl.SSLSocket, deadline: float) -> bytes:
-    received = bytearray()
-    while len(received) < MAX_ANSWER:
-        connection.settimeout(_left(deadline))
-        piece = connection.recv(MAX_ANSWER - len(received))
-        if not piece:
-            break
-        received += piece
-    return bytes(received)
+class _TLSConnection:
+    """TLS over a socket, until a deadline.
+
+    OpenSSL itself reads a socket for as long as only that comes which it keeps to itself, such as session tickets.
+    So here it never has the socket, only what was read from it.
+    """
+
+    def __init__(self, plain: socket.socket, host: str, deadline: float) -> None:
+        self._plain, self._deadline = plain, deadline
+        self._left = MAX_WIRE
+        self._arrived, self._to_send = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._tls = trust().wrap_bio(self._arrived, self._to_send, server_hostname=host)
+        self._do(self._tls.do_handshake)
+
+    def send(self, data: bytes) -> None:
+        """Send all of `data`."""
+        self._do(lambda: self._tls.write(data))
+
+    def received(self) -> bytes:
+        """What is sent until the other end closes, up to `MAX_ANSWER` bytes."""
+        received = bytearray()
+        while len(received) < MAX_ANSWER:
+            try:
+                piece = self._do(lambda: self._tls.read(MAX_ANSWER - len(received)))
+            except ssl.SSLEOFError:  # closed without a word, as many do
+                break
+            if not piece:
+                break
+            received += piece
+        return bytes(received)
+
+    def _do(self, step: Callable[[], T]) -> T:
+        while True:
+            try:
+                result = step()
+            except ssl.SSLWantReadError:
+                self._flush()
+                self._read()
+            else:
+                self._flush()
+                return result
+
+    def _flush(self) -> None:
+        self._plain.settimeout(_left(self._deadline))
+        self._plain.sendall(self._to_send.read())
+
+    def _read(self) -> None:
+        if not self._left:
+            raise NotFetched(f"it sends more than {MAX_WIRE:,} bytes")
+        self._plain.settimeout(_left(self._deadline))
+        piece = self._plain.recv(min(PIECE, self._left))
+        self._left -= len(piece)
+        if piece:
+            self._arrived.write(piece)
+        else:
+            self._arrived.write_eof()
 
 
 def _left(deadline: float) -> float:

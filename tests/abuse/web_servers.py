@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from tests import build
+from tests.abuse import _tickets
 from tests.abuse.people import Browser, member
 from tests.abuse.table import WEB_SERVER, attack
 from tests.abuse.world import Shipped, World, milliseconds, stands_if
@@ -131,6 +132,21 @@ def a_file_that_drips(world: World) -> str:
     return stands_if(bool(said) and "no answer in time" in said[0] and took < 60_000, figures)
 
 
+@attack(WEB_SERVER, "stop what waits to be sent, and keep a thread of the Hub")
+def session_tickets_without_end(world: World) -> str:
+    """Nothing follows the handshake but what TLS keeps to itself, for 30 s: reading it went on for as long."""
+    with (
+        _tickets.without_end(certificate(world.folder), world.folder, 30) as port,
+        _led(world, port) as (hub, _, look),
+    ):
+        said: list[str] = []
+        spent = hub.cpu()
+        took = milliseconds(lambda: said.append(look())) / 1000
+        spent = hub.cpu() - spent
+    figures = f"given up after {took:.1f} s, {spent:.1f} s of computing"
+    return stands_if("could not read it" in said[0] and took < 15, figures)
+
+
 class Led(Shipped):
     """The Hub, for which every claimed host is on loopback: elsewhere nobody could listen."""
 
@@ -138,13 +154,19 @@ class Led(Shipped):
 
 
 @contextmanager
-def _led(world: World) -> Iterator[tuple[Shipped, WebServer, Callable[[], str]]]:
-    """A Hub, the web server of a claimed host, and a look at what it publishes: what the page then says."""
+def _led(world: World, port: int = 0) -> Iterator[tuple[Shipped, WebServer, Callable[[], str]]]:
+    """A Hub, the web server of a claimed host, and a look at what it publishes: what the page then says.
+
+    With `port` that of another server is asked.
+    """
     evil, web = build.organization("evil"), WebServer()
     claim = build.domain(evil, HOST)
     charlie, _ = member(evil, "charlie")
     with web.serving(world.folder):
-        given = {"LED_PORT": str(web.port), "LED_CERTIFICATE": str(certificate(world.folder))}
+        given = {
+            "LED_PORT": str(port or web.port),
+            "LED_CERTIFICATE": str(certificate(world.folder)),
+        }
         with world.hub(kind=Led, HUB_ASKING_RATE="10000/minute", **given) as hub:
             browser = Browser(hub, charlie)
             yield hub, web, lambda: _looked(browser, claim.pk)

@@ -140,6 +140,33 @@ def test_a_host_that_drips_is_given_up(web, monkeypatch, first):
         fetch(URL)
 
 
+def test_what_tls_keeps_to_itself_takes_no_more_room_than_the_file(web):
+    """The attack: session tickets without end, each of which OpenSSL reads before it says anything."""
+    web.says("/llms.txt", "here")
+    web.context.num_tickets = 10_000
+
+    with pytest.raises(NotFetched, match="it sends more than 1,048,576 bytes"):
+        fetch(URL)
+
+
+def test_what_tls_keeps_to_itself_takes_no_more_time_than_the_file(web, monkeypatch):
+    ticks, read = [0.0], fetching._TLSConnection._read
+
+    def reads(connection: fetching._TLSConnection) -> None:
+        ticks[0] += 1
+        read(connection)
+
+    monkeypatch.setattr(fetching, "time", SimpleNamespace(monotonic=lambda: ticks[0]))
+    monkeypatch.setattr(fetching._TLSConnection, "_read", reads)
+    web.says("/llms.txt", "here")
+    web.context.num_tickets = 1000
+
+    with pytest.raises(NotFetched, match="no answer in time"):
+        fetch(URL)
+
+    assert ticks == [fetching.MAX_SECONDS]
+
+
 def test_a_certificate_for_another_name_is_not_accepted(web):
     with pytest.raises(NotFetched, match="certificate is not valid"):
         fetch("https://docs.acme.org/")
@@ -214,13 +241,13 @@ def test_a_handshake_has_only_the_time_that_is_left(web, monkeypatch):
         ticks[0] += fetching.MAX_SECONDS - 1
         return connect(*args, **options)
 
-    def shaking_hands(plain: socket.socket, **_: str):
-        given.append(plain.gettimeout())
+    def shaking_hands(connection: fetching._TLSConnection) -> None:
+        given.append(connection._plain.gettimeout())
         raise TimeoutError
 
     monkeypatch.setattr(fetching, "time", SimpleNamespace(monotonic=lambda: ticks[0]))
     monkeypatch.setattr(socket, "create_connection", late)
-    monkeypatch.setattr(fetching.trust(), "wrap_socket", shaking_hands)
+    monkeypatch.setattr(fetching._TLSConnection, "_read", shaking_hands)
 
     with pytest.raises(NotFetched, match="no answer in time"):
         fetch(URL)
