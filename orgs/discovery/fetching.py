@@ -11,7 +11,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple, TypeVar
 from urllib.parse import urljoin, urlsplit
 
@@ -145,14 +145,14 @@ class _TLSConnection:
 
     def send(self, data: bytes) -> None:
         """Send all of `data`."""
-        self._do(lambda: self._tls.write(data))
+        self._do(partial(self._tls.write, data))
 
     def received(self) -> bytes:
         """What is sent until the other end closes, up to `MAX_ANSWER` bytes."""
         received = bytearray()
         while len(received) < MAX_ANSWER:
             try:
-                piece = self._do(lambda: self._tls.read(MAX_ANSWER - len(received)))
+                piece = self._do(partial(self._tls.read, MAX_ANSWER - len(received)))
             except ssl.SSLEOFError:  # closed without a word, as many do
                 break
             if not piece:
