@@ -321,7 +321,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return (self.waiting() | mine).filter(Q(outcome_unknown_since=None) | of_a_backup)
 
     def discard(self) -> int:
-        """Keep those that are discardable from being sent until they are restored; returns how many."""
+        """Keep those that are discardable and have a text from being sent until they are restored; returns how many."""
         discarded = {
             "status": self.model.Status.HELD,
             "held_for": self.model.Cause.DISCARDED,
@@ -329,8 +329,10 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             "trying_since": None,
         }
         with transaction.atomic():
-            known = self.discardable().filter(outcome_unknown_since=None)
-            return known.update(**discarded, **UNSENT) + self.discardable().update(**discarded)
+            # Locked first: whoever erases the text of one just now has done so then.
+            mine = self.lock().discardable().filter(report__erased_at=None)
+            known = mine.filter(outcome_unknown_since=None)
+            return known.update(**discarded, **UNSENT) + mine.update(**discarded)
 
     def restore(self) -> int:
         """Requeue discarded ones, or hold them if their integration sends nothing; returns how many."""

@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from django.test import Client
 
 from core import clock
+from integrations.delivery import discarding
 from integrations.models import Delivery, Integration
 from integrations.models.delivery import ERASED, LeaseLost
 from reports import erasing
@@ -66,3 +67,27 @@ def test_an_attempt_that_succeeds(attempt):
 
     assert erase_while(lambda: attempt.succeed(1, "https://x.example/1", adopted=False)) == []
     assert (Delivery.objects.get().status, Delivery.objects.get().body) == ("sent", "")
+
+
+@pytest.fixture
+def held(code_host) -> Delivery:
+    """One that waits, as somebody has just read it."""
+    build.acme(code_host)
+    Integration.objects.update(paused_at=clock.now())
+    build.send(Client())
+    return Delivery.objects.select_related("report").get()
+
+
+def test_one_that_is_discarded(held):
+    [refused] = erase_while(lambda: discarding.discard(held))
+
+    assert isinstance(refused, discarding.CannotDiscard)
+    assert str(refused) == discarding.ERASED
+    assert (Delivery.objects.get().status, Delivery.objects.get().reason) == ("failed", ERASED)
+
+
+def test_one_that_is_discarded_with_others(held):
+    mine = Delivery.objects.filter(pk=held.pk)
+
+    assert erase_while(lambda: discarding.discard_all(mine)) == []
+    assert (Delivery.objects.get().status, Delivery.objects.get().reason) == ("failed", ERASED)
