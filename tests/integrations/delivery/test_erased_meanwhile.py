@@ -2,13 +2,14 @@
 
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.db import connection, transaction
 from django.test import Client
 
 from core import clock
-from integrations.delivery import discarding
+from integrations.delivery import discarding, trying_again
 from integrations.models import Delivery, Integration
 from integrations.models.delivery import ERASED, LeaseLost
 from reports import erasing
@@ -90,4 +91,17 @@ def test_one_that_is_discarded_with_others(held):
     mine = Delivery.objects.filter(pk=held.pk)
 
     assert erase_while(lambda: discarding.discard_all(mine)) == []
+    assert (Delivery.objects.get().status, Delivery.objects.get().reason) == ("failed", ERASED)
+
+
+@pytest.mark.parametrize("is_stopped", [True, False])
+def test_one_that_is_tried_again(held, is_stopped):
+    later = clock.now() + timedelta(hours=1)
+    Integration.objects.update(paused_at=None)
+    Delivery.objects.update(status="pending", held_for="", due_at=later)
+    if is_stopped:
+        Delivery.objects.update(status="failed")
+    held.refresh_from_db()
+
+    assert erase_while(lambda: trying_again.try_in_turn(held)) == []
     assert (Delivery.objects.get().status, Delivery.objects.get().reason) == ("failed", ERASED)
