@@ -124,15 +124,22 @@ def _join(membership: Membership, invitation_id: int, role: str) -> Organization
 def decline(membership: Membership, invitation_id: int) -> Organization:
     """Decline an invitation, and tell the organization. Raises `Withdrawn`."""
     invitation = _answered(membership, invitation_id)
+    _end(invitation)
     invitation.organization.tell(f"{membership.login} has declined the invitation.")
-    invitation.delete()
     return invitation.organization
 
 
 def withdraw(invitation: Invitation, *, by: Membership) -> None:
-    """Withdraw an invitation. Raises `members.NotAnOwner`."""
+    """Withdraw an invitation. Raises `members.NotAnOwner`, `Withdrawn`."""
     members.require_owner(by)
-    invitation.delete()
+    _end(invitation)
+
+
+def _end(invitation: Invitation) -> None:
+    """Delete it. Raises `Withdrawn` if that was done meanwhile: it may have been accepted."""
+    deleted, _ = invitation.delete()
+    if not deleted:
+        raise Withdrawn
 
 
 def _answered(membership: Membership, invitation_id: int, *, lock: bool = False) -> Invitation:

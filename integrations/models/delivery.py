@@ -254,12 +254,10 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def requeue(self, *, apart: bool = False) -> int:
         """Requeue those that are held, failed or waiting, as if they were new; returns how many.
 
-        Discarded ones stay discarded. If there was no answer from GitHub, that is remembered, and the issue
-        is looked for first. With `apart`, none is tried twice within `TRIED_APART`.
+        Discarded ones stay discarded, and what was erased is sent nowhere. If there was no answer from GitHub,
+        that is remembered, and the issue is looked for first. With `apart`, none is tried twice within `TRIED_APART`.
         """
         due_at = _apart() if apart else clock.now()
-        stopped = self.filter(status__in=[self.model.Status.HELD, self.model.Status.FAILED])
-        stopped = stopped.exclude(held_for=self.model.Cause.DISCARDED)
         anew = {
             "status": self.model.Status.PENDING,
             "held_for": "",
@@ -268,7 +266,11 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             "trying_since": None,
         }
         with transaction.atomic():
-            self.waiting().filter(due_at__gt=clock.now()).update(due_at=due_at)
+            # Locked first: whoever erases the text of one just now has done so then.
+            mine = self.lock().exclude(report__erased_at__isnull=False, outcome_unknown_since=None)
+            stopped = mine.filter(status__in=[self.model.Status.HELD, self.model.Status.FAILED])
+            stopped = stopped.exclude(held_for=self.model.Cause.DISCARDED)
+            mine.waiting().filter(due_at__gt=clock.now()).update(due_at=due_at)
             known = stopped.filter(outcome_unknown_since=None).update(**anew, **UNSENT)
             return known + stopped.update(**anew)
 
@@ -321,7 +323,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return (self.waiting() | mine).filter(Q(outcome_unknown_since=None) | of_a_backup)
 
     def discard(self) -> int:
-        """Keep those that are discardable from being sent until they are restored; returns how many."""
+        """Keep those that are discardable and have a text from being sent until they are restored; returns how many."""
         discarded = {
             "status": self.model.Status.HELD,
             "held_for": self.model.Cause.DISCARDED,
@@ -329,8 +331,10 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             "trying_since": None,
         }
         with transaction.atomic():
-            known = self.discardable().filter(outcome_unknown_since=None)
-            return known.update(**discarded, **UNSENT) + self.discardable().update(**discarded)
+            # Locked first: whoever erases the text of one just now has done so then.
+            mine = self.lock().discardable().filter(report__erased_at=None)
+            known = mine.filter(outcome_unknown_since=None)
+            return known.update(**discarded, **UNSENT) + mine.update(**discarded)
 
     def restore(self) -> int:
         """Requeue discarded ones, or hold them if their integration sends nothing; returns how many."""

@@ -160,6 +160,14 @@ def test_a_no_is_told_and_changes_nothing(acme, alice, code_host):
     assert Membership.objects.get(pk=bob.pk).organization.name == "bob"
 
 
+def test_an_invitation_that_was_just_accepted_is_not_withdrawn(acme, alice, code_host):
+    invitation = add("bob", alice)
+    inviting.join(signed_in(code_host, "bob"), invitation.pk, "member")
+
+    with pytest.raises(inviting.Withdrawn):
+        inviting.withdraw(invitation, by=alice)
+
+
 def goes(by, code_host):
     members.remove(by, by=build.member(by.organization, "dora").membership)
 

@@ -2,12 +2,14 @@
 
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.db import connection, transaction
 from django.test import Client
 
 from core import clock
+from integrations.delivery import discarding, trying_again
 from integrations.models import Delivery, Integration
 from integrations.models.delivery import ERASED, LeaseLost
 from reports import erasing
@@ -66,3 +68,40 @@ def test_an_attempt_that_succeeds(attempt):
 
     assert erase_while(lambda: attempt.succeed(1, "https://x.example/1", adopted=False)) == []
     assert (Delivery.objects.get().status, Delivery.objects.get().body) == ("sent", "")
+
+
+@pytest.fixture
+def held(code_host) -> Delivery:
+    """One that waits, as somebody has just read it."""
+    build.acme(code_host)
+    Integration.objects.update(paused_at=clock.now())
+    build.send(Client())
+    return Delivery.objects.select_related("report").get()
+
+
+def test_one_that_is_discarded(held):
+    [refused] = erase_while(lambda: discarding.discard(held))
+
+    assert isinstance(refused, discarding.CannotDiscard)
+    assert str(refused) == discarding.ERASED
+    assert (Delivery.objects.get().status, Delivery.objects.get().reason) == ("failed", ERASED)
+
+
+def test_one_that_is_discarded_with_others(held):
+    mine = Delivery.objects.filter(pk=held.pk)
+
+    assert erase_while(lambda: discarding.discard_all(mine)) == []
+    assert (Delivery.objects.get().status, Delivery.objects.get().reason) == ("failed", ERASED)
+
+
+@pytest.mark.parametrize("is_stopped", [True, False])
+def test_one_that_is_tried_again(held, is_stopped):
+    later = clock.now() + timedelta(hours=1)
+    Integration.objects.update(paused_at=None)
+    Delivery.objects.update(status="pending", held_for="", due_at=later)
+    if is_stopped:
+        Delivery.objects.update(status="failed")
+    held.refresh_from_db()
+
+    assert erase_while(lambda: trying_again.try_in_turn(held)) == []
+    assert (Delivery.objects.get().status, Delivery.objects.get().reason) == ("failed", ERASED)

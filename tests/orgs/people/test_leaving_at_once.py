@@ -236,3 +236,22 @@ def test_who_accepts_an_invitation_that_is_just_being_withdrawn_does_not_join(
 
     assert isinstance(joined.exception(), inviting.Withdrawn)
     assert [each.user for each in acme.memberships.all()] == [alice]
+
+
+@pytest.mark.parametrize("end", ["declined", "withdrawn"])
+def test_an_invitation_that_is_just_being_accepted_is_accepted_and_nothing_else(
+    acme, alice, newcomer, begin, end
+):
+    invited = invitation(acme, newcomer, by=alice)
+    acts: dict[str, Callable[[], object]] = {
+        "declined": lambda: inviting.decline(newcomer.membership, invited.pk),
+        "withdrawn": lambda: inviting.withdraw(invited, by=alice.membership),
+    }
+
+    with transaction.atomic():
+        inviting.join(newcomer.membership, invited.pk, "owner")
+        other = begin(acts[end])
+
+    assert isinstance(other.exception(), inviting.Withdrawn)
+    assert Membership.objects.get(user=newcomer).organization == acme
+    assert not acme.notices.exists()
