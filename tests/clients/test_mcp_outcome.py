@@ -61,7 +61,7 @@ def test_a_hub_cannot_fill_the_models_context(desk: Desk):
     fields = result.structured_content
     assert (fields["error"], len(fields["details"])) == ("http_400", 20)
     assert {name for fault in fields["details"] for name in fault} == {"message"}
-    assert result.content[0].text.startswith('The Hub says: "one two[2J three three')
+    assert result.content[0].text.startswith('The Hub says: "one two [2J three three')
     assert fields["details"][0]["message"].startswith('The Hub says: "one two')
     assert len(result.model_dump_json()) < 50_000
     assert not set("\u202e\u200b\x1b\U000e0041\u2800") & set(json.dumps(fields, ensure_ascii=False))
