@@ -29,7 +29,7 @@ export class DocFeedbackError extends Error {
     this.name = this.constructor.name;
     this.code = code;
     this.status = status;
-    this.fields = fields;
+    Object.defineProperty(this, "fields", { value: fields, enumerable: false }); // Node prints all others
   }
 
   /** This error with the message that `messages.json` has for `code`. */
@@ -99,6 +99,7 @@ const BY_STATUS = {
   429: RateLimited,
 };
 
+const CODE = /^[a-z0-9_]{1,64}$/;
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 const requestIdOf = (value) => (REQUEST_ID.test(textOf(value) ?? "") ? value : null);
 
@@ -121,7 +122,7 @@ export function fromAnswer(status, body, { retryAfter = null, requestId } = {}) 
   if (retryAfter !== null) fields.retry_after = retryAfter;
   const Kind = BY_STATUS[status] ?? (status >= 500 ? ServerError : DocFeedbackError);
   return new Kind(
-    typeof code === "string" ? code : `http_${status}`,
+    CODE.test(textOf(code) ?? "") ? code : `http_${status}`,
     typeof sentence === "string" ? byHub(sentence) : message("answered", { status }),
     { status, fields },
   );

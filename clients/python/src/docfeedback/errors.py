@@ -35,6 +35,7 @@ __all__ = [
     "Unreachable",
     "ValidationError",
 ]
+CODE = re.compile(r"[a-z0-9_]{1,64}")
 REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
 
@@ -195,7 +196,7 @@ def from_answer(
         fields["retry_after"] = retry_after
     kind = _BY_STATUS.get(status, ServerError if status >= 500 else DocFeedbackError)
     return kind(
-        code if isinstance(code, str) else f"http_{status}",
+        code if isinstance(code, str) and CODE.fullmatch(code) else f"http_{status}",
         by_hub(sentence) if isinstance(sentence, str) else message("answered", status=status),
         status=status,
         fields=fields,
