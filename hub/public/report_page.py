@@ -126,6 +126,16 @@ def _destination_of_link(request: HttpRequest, form: ReportForm) -> destination.
     return destination.of(url)
 
 
+def _host_in_ascii(form: ReportForm) -> str:
+    """The host of the page, if it is written in other letters, which may look like it; else empty."""
+    text = form["doc_url"].value() or ""
+    try:
+        host = canonical.as_written(text.strip()).host or ""
+    except canonical.InvalidURL:
+        return ""
+    return "" if host in text.lower() else host
+
+
 def _tell(request: HttpRequest, receipt: intake.Receipt) -> None:
     """Say on the next page what became of the report: in a signed cookie that is read once."""
     if receipt.is_duplicate:
@@ -155,4 +165,5 @@ def _page(
     **shown: Any,
 ) -> HttpResponse:
     context = {"form": form, "kinds": KINDS, "where": where, "room": "report", **shown}
+    context["host"] = _host_in_ascii(form)
     return render(request, "public/report.html", context, status=status)

@@ -356,6 +356,20 @@ def test_all_that_is_sent_is_seen(
         assert f'    "details": "{shown}"\n' in lines
 
 
+def test_a_host_that_looks_like_another_is_told_apart(
+    client: CommandLine, world: World, screens: Any
+):
+    body = {**REPORT, "doc_url": "https://docs.ex\u0430mple.com/install"}
+    text = urlsafe_b64encode(json.dumps(body).encode()).decode().rstrip("=")
+
+    screen = screens(client, "report", "--base64", text)
+    answer_all(screen, [(SEND, "n")])
+
+    assert screen.ended() == 2
+    note = "Note: The host of the page is docs.xn--exmple-4nf.com: it has letters that may look like others."
+    assert f"\n{note}\n{SEND}{world.hub}?" in screen.shown
+
+
 @pytest.mark.parametrize(
     ("words", "changes"),
     [

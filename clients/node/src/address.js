@@ -94,6 +94,12 @@ export function asciiHost(text) {
   }
 }
 
+/** A sentence with the host as DNS knows it, where that is not in ASCII: others may look like it. Else "". */
+export function hostNote(page) {
+  const host = page && /[^\x00-\x7f]/.test(page.host) ? asciiHost(page.host) : null;
+  return host ? message("host_note", { host }) : "";
+}
+
 /**
  * Its parts `{scheme, host, port, rest}`, or Refused; null for a path in a repository. `host` is in
  * lower case without a trailing dot; `port` null for the scheme's own; `rest` the path and query.

@@ -3,7 +3,7 @@
 import { asks, parse } from "./arguments.js";
 import { COMMANDS } from "./commands.js";
 import { message, table, text } from "./contract.js";
-import { DocFeedbackError, saidBy } from "./errors.js";
+import { DocFeedbackError } from "./errors.js";
 import { wasAsked } from "./hub.js";
 import { clearProgress, write, writeNow } from "./terminal.js";
 import { turnOn } from "./verbose.js";
@@ -56,7 +56,7 @@ function help(word) {
 }
 
 function failure(error) {
-  const lines = [message("error", { text: saidBy(error) })];
+  const lines = [message("error", { text: error.message })];
   for (const { path, message: sentence } of words.first(error.details)) {
     const isByHub = error.status !== null;
     const [place, fault] = isByHub ? [path && words.name(path), words.quote(sentence)] : [path, sentence];

@@ -19,8 +19,9 @@ import { isObject, objectsOf, textOf, wholeOf } from "./document.js";
 import { quoted } from "./visible.js";
 
 /**
- * The base class. `code` is for programs, `message` for people; `status` is the HTTP status if the
- * Hub answered, else null; `fields` is what else is known, by the names that the Hub uses.
+ * The base class. `code` is for programs, `message` for people: one line, which quotes what a Hub says.
+ * `status` is the HTTP status if the Hub answered, else null; `fields` is what else is known, by the
+ * names that the Hub uses.
  */
 export class DocFeedbackError extends Error {
   constructor(code, sentence, { status = null, fields = {} } = {}) {
@@ -28,7 +29,7 @@ export class DocFeedbackError extends Error {
     this.name = this.constructor.name;
     this.code = code;
     this.status = status;
-    this.fields = fields;
+    Object.defineProperty(this, "fields", { value: fields, enumerable: false }); // Node prints all others
   }
 
   /** This error with the message that `messages.json` has for `code`. */
@@ -98,7 +99,7 @@ const BY_STATUS = {
   429: RateLimited,
 };
 
-const byHub = new WeakSet();
+const CODE = /^[a-z0-9_]{1,64}$/;
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 const requestIdOf = (value) => (REQUEST_ID.test(textOf(value) ?? "") ? value : null);
 
@@ -120,26 +121,14 @@ export function fromAnswer(status, body, { retryAfter = null, requestId } = {}) 
   }
   if (retryAfter !== null) fields.retry_after = retryAfter;
   const Kind = BY_STATUS[status] ?? (status >= 500 ? ServerError : DocFeedbackError);
-  const error = new Kind(
-    typeof code === "string" ? code : `http_${status}`,
-    typeof sentence === "string" ? sentence : message("answered", { status }),
+  return new Kind(
+    CODE.test(textOf(code) ?? "") ? code : `http_${status}`,
+    typeof sentence === "string" ? byHub(sentence) : message("answered", { status }),
     { status, fields },
   );
-  return typeof sentence === "string" ? inWordsOfHub(error) : error;
 }
 
-/** The error, marked so that `isByHub`. */
-export function inWordsOfHub(error) {
-  byHub.add(error);
-  return error;
-}
-
-/** The message for people, with the words of a Hub in quotes. */
-export function saidBy(error) {
-  return isByHub(error) ? message("hub_says", { text: quoted(error.message) }) : error.message;
-}
-
-/** Whether the message is in the words of the Hub, which may say anything. */
-export function isByHub(error) {
-  return byHub.has(error);
+/** The words of a Hub, which may say anything, as a message: an error that nobody catches is shown as it is. */
+export function byHub(sentence) {
+  return message("hub_says", { text: quoted(sentence) });
 }

@@ -7,6 +7,7 @@ import { PrivateAddress, ServerError, Unreachable, fromAnswer } from "./errors.j
 import { withoutUserInfo } from "./settings.js";
 import { quoted } from "./visible.js";
 import { Failed, NotPublic, exchange } from "./web.js";
+import { quote } from "./words.js";
 
 const PAUSE = 250;
 const AGAIN_STATUSES = [502, 503, 504];
@@ -27,11 +28,17 @@ const hasId = (body) => typeof body.id === "string";
  * this request.
  */
 export async function call(request, milliseconds, way, isAnswer = hasId) {
-  const hubUrl = request.url.split("/v1/")[0];
+  const hubUrl = named(request);
   const answer = await ask(request, milliseconds, hubUrl, { way });
   const { status, json } = answer;
   if (status >= 200 && status < 300 && isObject(json) && isAnswer(json)) return { status, body: json };
   throw refusal(answer, hubUrl);
+}
+
+/** The Hub's URL, in quotes unless the user names it: its path has room for words of others. */
+function named({ url, publicOnly }) {
+  const [hubUrl] = url.split("/v1/");
+  return publicOnly ? quote(hubUrl) : hubUrl;
 }
 
 /**

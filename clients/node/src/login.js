@@ -9,11 +9,10 @@ import { textOf } from "./document.js";
 import {
   AuthError,
   DocFeedbackError,
-  inWordsOfHub,
   RateLimited,
   ServerError,
   Unreachable,
-  saidBy,
+  byHub,
 } from "./errors.js";
 import { Refused, discover, redeem, requestCode, revoke } from "./oauth.js";
 import * as settings from "./settings.js";
@@ -60,7 +59,7 @@ export async function logout({ flags }) {
     revokeAll(await discover(hubUrl, time), tokens, hubUrl, time),
   );
   const data = { hub_url: hubUrl, signed_out: true, revoked: !error };
-  const notes = error ? [message("not_revoked", { reason: saidBy(error) })] : [];
+  const notes = error ? [message("not_revoked", { reason: error.message })] : [];
   return { lines: [message("signed_out", { url: hubUrl })], data, notes };
 }
 
@@ -140,7 +139,7 @@ async function whoseIs(hubUrl, { access_token: token }, timeout) {
     found = await new Client({ hubUrl, token, timeout }).me();
   } catch (error) {
     if (!(error instanceof DocFeedbackError)) throw error;
-    return unknown(message("not_asked_whose", { reason: saidBy(error) }));
+    return unknown(message("not_asked_whose", { reason: error.message }));
   }
   if (!found.caller) return unknown(message("not_said_whose"));
   const { caller, name } = found;
@@ -220,9 +219,8 @@ function nextInterval(refused, interval) {
   if (code === "authorization_pending") return interval;
   if (code === "slow_down") return interval + SLOW_DOWN_SECONDS;
   if (code === "access_denied") {
-    const sentence = description || message("sign_in_denied");
-    const denied = new AuthError("sign_in_denied", sentence, { status });
-    throw description ? inWordsOfHub(denied) : denied;
+    const sentence = description ? byHub(description) : message("sign_in_denied");
+    throw new AuthError("sign_in_denied", sentence, { status });
   }
   throw ["expired_token", "invalid_grant"].includes(code) ? expired() : refused;
 }

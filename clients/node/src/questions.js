@@ -1,6 +1,6 @@
 /** What `report` asks the person at a terminal: what is missing, and whether to send. */
 
-import { asciiHost, check } from "./address.js";
+import { asciiHost, check, hostNote } from "./address.js";
 import { usageError } from "./arguments.js";
 import { message } from "./contract.js";
 import { DocFeedbackError, ValidationError } from "./errors.js";
@@ -41,6 +41,8 @@ export function isUnread(flags) {
 export async function confirm(draft) {
   const question = toSend(draft);
   await write(process.stderr, jsonLines(draft.body));
+  const note = hostNote(draft.page);
+  if (note) await write(process.stderr, [message("note", { text: note })]);
   await forgetTyped();
   const answer = await ask(question);
   if (!YES.includes(answer?.toLowerCase())) throw ValidationError.of("not_confirmed");

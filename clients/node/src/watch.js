@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { message } from "./contract.js";
-import { RateLimited, ServerError, Unreachable, saidBy } from "./errors.js";
+import { RateLimited, ServerError, Unreachable } from "./errors.js";
 import { changedLines, receiptData, receiptLines } from "./outcome.js";
 import { clearProgress, showProgress, write } from "./terminal.js";
 import { jsonLine } from "./visible.js";
@@ -49,7 +49,7 @@ async function next(client, report, firstPause) {
       const isAway = [Unreachable, ServerError, RateLimited].some((kind) => error instanceof kind);
       if (!isAway || times === TIMES_AWAY) throw error;
       if (times === 1) {
-        const text = message("hub_away", { reason: saidBy(error) });
+        const text = message("hub_away", { reason: error.message });
         await write(process.stderr, [message("note", { text })]);
       }
       pause = Math.max(longer(pause), askedFor(error));

@@ -2,7 +2,7 @@
 
 import { message } from "./contract.js";
 import { isOnCodeHost } from "./remotes.js";
-import { linkOf, origin } from "./settings.js";
+import { origin } from "./settings.js";
 import { quoted } from "./visible.js";
 
 export const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
@@ -10,6 +10,7 @@ export const TIME = // RFC 3339, or the day alone
   /^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$/;
 export const STATE = /^[a-z_]{1,20}$/;
 const NAME = /^(?!.{0,99}\/\/)[A-Za-z0-9._:=/-]{1,100}$/; // no sentence (no space), and no address
+const ADDRESS = /^[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=%-]{1,300}$/; // RFC 3986
 const SITE = /^https:\/\/[A-Za-z0-9-]{1,39}\.github\.io(\/[A-Za-z0-9._-]{1,100})?\/?$/;
 const MOST = 100; // of a list, each of which may take several lines
 
@@ -34,7 +35,7 @@ export function quote(text) {
 /** The URL if it is on a code host that is known here, or on the Hub that the user names, else in quotes. */
 export function link(url, hubUrl = null) {
   const isKnown = hubUrl === null ? isOnCodeHost(url) : origin(url) === origin(hubUrl);
-  return isKnown && linkOf(url) ? url : quote(url);
+  return isKnown && ADDRESS.test(url) ? url : quote(url);
 }
 
 /** The URL of a site if it is on GitHub Pages, else as for `link`. */

@@ -458,3 +458,19 @@ def test_a_report_that_github_refuses_is_stored_all_the_same(client, code_host):
 
     assert answer.status_code == 303
     assert Delivery.objects.get().status == "failed"
+
+
+@pytest.mark.parametrize("host", ["docs.ex\u0430mple.com", "docs.ex%D0%B0mple.com"])
+def test_a_host_that_looks_like_another_is_told_apart(client, host):
+    link = client.get("/report/", {"doc_url": f"https://{host}/install"})
+    preview = send(client, doc_url=f"https://{host}/install", preview="1")
+
+    for page in (link, preview):
+        assert "The host of the page is docs.xn--exmple-4nf.com :" in text_of(page)
+
+
+@pytest.mark.parametrize(
+    "page", [PAGE, "https://DOCS.acme.com/install", "docs/install.md", "", "x y"]
+)
+def test_a_host_in_ascii_is_not_explained(client, page):
+    assert "The host of the page" not in text_of(client.get("/report/", {"doc_url": page}))

@@ -18,7 +18,6 @@ from docfeedback import (
     PrivateAddress,
     RateLimited,
     SentReport,
-    ServerError,
     Unreachable,
     settings,
 )
@@ -223,19 +222,11 @@ def _is_unconfirmed(error: DocFeedbackError) -> bool:
 
 
 def sentence(error: DocFeedbackError) -> str:
-    """Ours, or the Hub's, marked as such: it may say anything."""
-    if _is_by_a_hub(error):
-        return quoting.hub(str(error))
+    """Ours, or the Hub's, which the error quotes: it may say anything."""
     if error.status is not None and error.status >= 400:
-        return legible.line(str(error), quoting.LONGEST_SENTENCE)
+        return legible.line(str(error), quoting.LONGEST_SENTENCE + len(quoting.HUB))
     word = error.code if error.status else error.fields.get("reason", error.code)
     return legible.line(IN_OTHER_WORDS.get(word, str(error)), quoting.LONGEST_SENTENCE)
-
-
-def _is_by_a_hub(error: DocFeedbackError) -> bool:
-    if error.status is None or str(error) == message("answered", status=error.status):
-        return False
-    return not isinstance(error, ServerError) or error.status >= 500
 
 
 def _notices(found: list[dict[str, str]]) -> list[dict[str, str]]:

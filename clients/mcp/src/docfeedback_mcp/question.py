@@ -8,7 +8,7 @@ from base64 import urlsafe_b64encode
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
-from docfeedback import Client, Draft, programs
+from docfeedback import Client, Draft, address, programs
 from docfeedback.web import Request
 
 from . import legible
@@ -63,7 +63,8 @@ class Question(NamedTuple):
 
     def about_page(self) -> str:
         """What the person has to know about the page, in short lines."""
-        return textwrap.fill(self.note, legible.WIDTH)
+        notes = (self.note, address.host_note(self.draft.page))
+        return "\n".join(textwrap.fill(each, legible.WIDTH) for each in notes if each)
 
     def chosen_by(self) -> str:
         """Who chose this Hub."""

@@ -18,10 +18,10 @@ def hub(text: str) -> str:
 
 
 def owner(answer: OwnerAnswer | None, link: str | None) -> str | None:
-    """The answer of the page's owner with its link, marked as theirs."""
+    """The answer of the page's owner with its link, marked as theirs: an address has room for words, too."""
     if answer is None:
         return None
-    more = f" ({link})" if link else ""
+    more = f" ({_quoted(link, len(link))})" if link else ""
     return OWNER.format(_quoted(answer.text, LONGEST_ANSWER) + more)
 
 

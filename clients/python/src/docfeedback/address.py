@@ -126,6 +126,12 @@ def judge(page: Page) -> None:
         raise Refused("private_name", page.host)
 
 
+def host_note(page: Optional[Page]) -> str:
+    """A sentence with the host as DNS knows it, where that is not in ASCII: others may look like it. Else empty."""
+    host = None if page is None or page.host.isascii() else ascii_host(page.host)
+    return message("host_note", host=host) if host else ""
+
+
 def is_loopback(url: str) -> bool:
     """Whether the URL is on this machine, so that nothing is sent over a network."""
     return bool(LOOPBACK.fullmatch(url))

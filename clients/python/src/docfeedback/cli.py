@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Iterator, List
 
 from . import arguments, commands, hub, terminal, verbose, visible, words
 from .contract import message, table, text
-from .errors import DocFeedbackError, said
+from .errors import DocFeedbackError
 from .result import Result
 from .version import __version__
 
@@ -77,7 +77,7 @@ def _help(word: str) -> Result:
 
 
 def _failure(error: DocFeedbackError) -> Result:
-    lines = [message("error", text=said(error)), *_faults(error)]
+    lines = [message("error", text=str(error)), *_faults(error)]
     has_failed = (error.status or 0) >= 500  # and its operator can look the request up
     for name in ("since", "retry_after", *(["request_id"] if has_failed else [])):
         if name in error.fields:

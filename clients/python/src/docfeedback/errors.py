@@ -35,11 +35,13 @@ __all__ = [
     "Unreachable",
     "ValidationError",
 ]
+CODE = re.compile(r"[a-z0-9_]{1,64}")
 REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
 
 class DocFeedbackError(Exception):
-    """The base class. `code` is for programs, `str(error)` is the message for people.
+    """The base class. `code` is for programs, `str(error)` is the message for people: one line, which
+    quotes what a Hub says.
 
     `status` is the HTTP status if the Hub answered, else None. `fields` is what else is known, by the
     names that the Hub uses. Errors can be copied and pickled.
@@ -57,11 +59,9 @@ class DocFeedbackError(Exception):
         self.code = code
         self.status = status
         self.fields: Dict[str, Any] = dict(fields or {})
-        self._is_by_hub = False
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        words = (type(self), self.code, str(self), self.status, self.fields)
-        return _again, words, {"_is_by_hub": self._is_by_hub}
+        return _again, (type(self), self.code, str(self), self.status, self.fields)
 
     @classmethod
     def of(cls, code: str, **values: object) -> DocFeedbackError:
@@ -195,26 +195,14 @@ def from_answer(
     if retry_after is not None:
         fields["retry_after"] = retry_after
     kind = _BY_STATUS.get(status, ServerError if status >= 500 else DocFeedbackError)
-    error = kind(
-        code if isinstance(code, str) else f"http_{status}",
-        sentence if isinstance(sentence, str) else message("answered", status=status),
+    return kind(
+        code if isinstance(code, str) and CODE.fullmatch(code) else f"http_{status}",
+        by_hub(sentence) if isinstance(sentence, str) else message("answered", status=status),
         status=status,
         fields=fields,
     )
-    return in_words_of_hub(error) if isinstance(sentence, str) else error
 
 
-def in_words_of_hub(error: DocFeedbackError) -> DocFeedbackError:
-    """The error, marked so that `is_by_hub`."""
-    error._is_by_hub = True
-    return error
-
-
-def said(error: DocFeedbackError) -> str:
-    """The message for people, with the words of a Hub in quotes."""
-    return message("hub_says", text=quoted(str(error))) if is_by_hub(error) else str(error)
-
-
-def is_by_hub(error: DocFeedbackError) -> bool:
-    """Whether the message is in the words of the Hub, which may say anything."""
-    return error._is_by_hub
+def by_hub(sentence: str) -> str:
+    """The words of a Hub, which may say anything, as a message: an error that nobody catches is shown as it is."""
+    return message("hub_says", text=quoted(sentence))

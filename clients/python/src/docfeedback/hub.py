@@ -6,7 +6,7 @@ import re
 import time
 from typing import Any, Callable, Dict, NamedTuple, Optional
 
-from . import settings, web
+from . import settings, web, words
 from .contract import message
 from .errors import DocFeedbackError, PrivateAddress, ServerError, Unreachable, from_answer
 from .visible import quoted
@@ -49,12 +49,18 @@ def call(
     `again`: whether to try a second time if the first request may have been lost. `is_answer`: whether a
     2xx response is what a Hub answers to this request.
     """
-    hub_url = request.url.split("/v1/")[0]
+    hub_url = _named(request)
     answer = exchange(request, seconds, hub_url, way, again=again)
     body = answer.json()
     if 200 <= answer.status < 300 and isinstance(body, dict) and is_answer(body):
         return Answered(answer.status, body)
     raise refusal(answer, hub_url)
+
+
+def _named(request: web.Request) -> str:
+    """The Hub's URL, in quotes unless the user names it: its path has room for words of others."""
+    hub_url = request.url.split("/v1/")[0]
+    return words.quote(hub_url) if request.public_only else hub_url
 
 
 def exchange(

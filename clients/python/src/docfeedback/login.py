@@ -20,8 +20,7 @@ from .errors import (
     RateLimited,
     ServerError,
     Unreachable,
-    in_words_of_hub,
-    said,
+    by_hub,
 )
 from .oauth import Code, Endpoints, Tokens
 from .result import Result
@@ -92,7 +91,7 @@ def logout(arguments: Arguments) -> Result:
     try:
         _revoke(oauth.discover(hub_url, seconds), tokens, hub_url, seconds)
     except DocFeedbackError as error:
-        notes = [message("not_revoked", reason=said(error))]
+        notes = [message("not_revoked", reason=str(error))]
     data = {"hub_url": hub_url, "signed_out": True, "revoked": not notes}
     return Result([message("signed_out", url=hub_url)], data, notes)
 
@@ -155,7 +154,7 @@ def _whose(
     try:
         found = Client(hub_url, tokens.access_token, seconds).me()
     except DocFeedbackError as error:
-        note = message("not_asked_whose", reason=said(error))
+        note = message("not_asked_whose", reason=str(error))
         return message("signed_in", url=hub_url), nobody, [note]
     if found["caller"] is None:
         return message("signed_in", url=hub_url), nobody, [message("not_said_whose")]
@@ -224,9 +223,9 @@ def _next_interval(refused: oauth.Refused, interval: float, hub_url: str) -> flo
     if refused.code == "slow_down":
         return interval + SLOW_DOWN_SECONDS
     if refused.code == "access_denied":
-        sentence = refused.description or message("sign_in_denied")
-        denied = AuthError("sign_in_denied", sentence, status=refused.status)
-        raise in_words_of_hub(denied) if refused.description else denied
+        said = refused.description
+        sentence = by_hub(said) if said else message("sign_in_denied")
+        raise AuthError("sign_in_denied", sentence, status=refused.status)
     if refused.code in ("expired_token", "invalid_grant"):
         raise _expired()
     raise refused

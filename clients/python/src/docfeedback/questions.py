@@ -49,6 +49,8 @@ def confirm(draft: Draft) -> None:
     """Show the whole report, and ask whether to send it. Raises ValidationError if not."""
     question = _to_send(draft)
     terminal.write(sys.stderr, json_lines(draft.body))
+    if note := address.host_note(draft.page):
+        terminal.write(sys.stderr, [message("note", text=note)])
     terminal.forget_typed()
     if (terminal.ask(question) or "").lower() not in YES:
         raise ValidationError.of("not_confirmed")

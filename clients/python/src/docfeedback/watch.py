@@ -12,7 +12,7 @@ from . import outcome, terminal
 from .answers import Receipt
 from .client import Client
 from .contract import message
-from .errors import DocFeedbackError, RateLimited, ServerError, Unreachable, said
+from .errors import DocFeedbackError, RateLimited, ServerError, Unreachable
 from .result import Result
 from .visible import json_line
 
@@ -56,7 +56,7 @@ def _next(client: Client, report: str, pause: float) -> Receipt:
             if times == TIMES_AWAY:
                 raise
             if times == 1:
-                note = message("hub_away", reason=said(error))
+                note = message("hub_away", reason=str(error))
                 terminal.write(sys.stderr, [message("note", text=note)])
             pause = max(_longer(pause), _asked_for(error))
 

@@ -16,6 +16,7 @@ TIME = re.compile(  # RFC 3339, or the day alone
 )
 STATE = re.compile(r"[a-z_]{1,20}")
 NAME = re.compile(r"(?!.{0,99}//)[A-Za-z0-9._:=/-]{1,100}")  # no sentence, and no address
+ADDRESS = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]{1,300}")  # RFC 3986
 SITE = re.compile(r"https://[A-Za-z0-9-]{1,39}\.github\.io(/[A-Za-z0-9._-]{1,100})?/?")
 MOST = 100  # of a list, each of which may take several lines
 Item = TypeVar("Item")
@@ -50,7 +51,7 @@ def link(url: str, hub_url: Optional[str] = None) -> str:
     """The URL if it is on a code host that is known here, or on the Hub that the user names, else in quotes."""
     own = hub_url and settings.origin(hub_url)
     is_known = own == settings.origin(url) if own else remotes.is_on_code_host(url)
-    return url if is_known and settings.link(url) else quote(url)
+    return url if is_known and ADDRESS.fullmatch(url) else quote(url)
 
 
 def site(url: str) -> str:
