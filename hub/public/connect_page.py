@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from hub.public.clients import CLIENTS, Block, Place
 
 HOME = "/home/alice"
-FOLDER = re.compile(  # with room for no sentence: whoever makes a link writes it, and agents follow what is here
+FOLDER = re.compile(  # with room for no sentence: agents follow what is here
     r"/(?!/)[\w.@+/-]*(?: [\w.@+/-]+){0,2}"
 )
 
