@@ -1,4 +1,4 @@
-"""Reads TXT records and addresses: the only module that asks the DNS.
+"""Reads TXT records and addresses from the DNS.
 
     NotAnswered     no answer within the time and the number of queries
     ├── AliasLoop   the name is an alias that leads back to itself
@@ -9,7 +9,6 @@ If there is no record, that is an answer, not an error.
 
 import json
 import re
-import socket
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -20,21 +19,20 @@ from typing import Any, NamedTuple
 
 import dns.exception
 import dns.flags
-import dns.query
 import dns.rcode
 import dns.resolver
 from django.conf import settings
-from dns.message import Message, Truncated, make_query
+from dns.message import Message, make_query
 from dns.name import Name
 from dns.name import from_text as dns_name
-from dns.rdataclass import RdataClass
 from dns.rdatatype import RdataType
+
+from orgs.domains import name_servers
+from orgs.domains.name_servers import Answer, Server, find
 
 MAX_QUERIES = 12  # for one lookup, however many names it asks about
 THOROUGH = 24  # the same, while a person waits to hear what is wrong
 MAX_SECONDS = 8.0
-MAX_ANSWER = 4096  # bytes: names that collide in dnspython are parsed in quadratic time
-MAX_DATAGRAMS = 100  # for one question: if none is its answer, it is asked over TCP
 MAX_ALIASES = 16  # as resolvers do
 QUERY_TIMEOUT = 2.0  # seconds, for one query
 DIRECT_TIMEOUT = 1.0  # the same, when the resolver can still be asked
@@ -79,13 +77,6 @@ class TxtAnswer(NamedTuple):
     alias_of: str = ""
     by_dname: bool = False
     by_zone: bool = False
-
-
-class Server(NamedTuple):
-    """The address and port of a name server."""
-
-    address: str
-    port: int
 
 
 def configured_servers() -> list[Server]:
@@ -156,7 +147,7 @@ class Lookup:
 
     def is_known(self, name: str) -> bool:
         """Whether the DNS has this name, or names below it. Raises `NotAnswered`."""
-        return self._resolve(dns_name(name), RdataType.SOA).rcode() != dns.rcode.NXDOMAIN
+        return self._resolve(dns_name(name), RdataType.SOA).rcode != dns.rcode.NXDOMAIN
 
     def is_alias(self, name: str) -> bool:
         """Whether the name is an alias, by a CNAME or a DNAME. Raises `NotAnswered`.
@@ -164,7 +155,7 @@ class Lookup:
         A CNAME that is asked for is not followed, so its target has no say. Resolvers may follow a DNAME.
         """
         answer = self._resolve(dns_name(name), RdataType.CNAME).answer
-        return any(records.rdtype in (RdataType.CNAME, RdataType.DNAME) for records in answer)
+        return any(record.kind in (RdataType.CNAME, RdataType.DNAME) for record in answer)
 
     def answers_unchecked(self, name: str) -> bool:
         """Whether the resolver answers if it need not check the signatures of DNSSEC (RFC 4035, 3.2.2)."""
@@ -189,7 +180,7 @@ class Lookup:
 
     def _addresses(self, name: str, kind: RdataType) -> list[str]:
         answer = self._resolve(dns_name(name), kind).answer
-        return [each.address for records in answer if records.rdtype == kind for each in records]
+        return [record.data.address for record in answer if record.kind == kind]
 
     def _from_authority(self, name: Name) -> TxtAnswer:
         if self._authority:
@@ -206,7 +197,7 @@ class Lookup:
 
     def _first_of(
         self, hosts: list[Name], name: Name, *, above: Name
-    ) -> tuple[Server, Message, tuple[Name, list[Name]] | None]:
+    ) -> tuple[Server, Answer, tuple[Name, list[Name]] | None]:
         """The first of these name servers that answers, what it says, and the zone below if it refers to one.
 
         A server that refers to none, such as a lame one, which refers upward, counts as silent.
@@ -220,20 +211,19 @@ class Lookup:
                     return server, response, below
         raise NotAnswered("none of its name servers answered")
 
-    def _delegated(self, referral: Message, name: Name, *, above: Name) -> tuple[Name, list[Name]]:
+    def _delegated(self, referral: Answer, name: Name, *, above: Name) -> tuple[Name, list[Name]]:
         """The zone below `above` that a referral leads to, and its name servers.
 
         The addresses that come with it count for names below `above` alone.
         """
-        for records in referral.authority:
-            is_below = records.name != above and records.name.is_subdomain(above)
-            if records.rdtype == RdataType.NS and is_below and name.is_subdomain(records.name):
-                hosts = [each.target for each in records]
+        for top in (each.name for each in referral.authority if each.kind == RdataType.NS):
+            if top != above and top.is_subdomain(above) and name.is_subdomain(top):
+                hosts = [each.target for each in find(referral.authority, top, RdataType.NS)]
                 for host in hosts:
-                    glue = referral.get_rrset(referral.additional, host, RdataClass.IN, RdataType.A)
+                    glue = find(referral.additional, host, RdataType.A)
                     if glue and host.is_subdomain(above):
                         self._addresses_of[host] = _public(glue)
-                return records.name, hosts
+                return top, hosts
         raise NotAnswered("a server that does not know the zone")
 
     def _said_by(self, host: Name, name: Name) -> TxtAnswer | NotAnswered:
@@ -263,14 +253,13 @@ class Lookup:
         """The top of the zone, from the SOA record, which also comes with an answer of "no such name"."""
         for candidate in (name, name.parent()):
             response = self._resolve(candidate, RdataType.SOA)
-            for records in (*response.answer, *response.authority):
-                if records.rdtype == RdataType.SOA and candidate.is_subdomain(records.name):
-                    return records.name
+            for record in (*response.answer, *response.authority):
+                if record.kind == RdataType.SOA and candidate.is_subdomain(record.name):
+                    return record.name
         raise NotAnswered("its zone was not found")
 
     def _records(self, name: Name, kind: RdataType) -> list:
-        response = self._resolve(name, kind)
-        return list(response.get_rrset(response.answer, name, RdataClass.IN, kind) or ())
+        return find(self._resolve(name, kind).answer, name, kind)
 
     def _from_resolver(self, name: Name) -> TxtAnswer:
         """Follows aliases itself if the server does not."""
@@ -284,7 +273,7 @@ class Lookup:
             if answer.texts or not aliases:
                 return first._replace(texts=answer.texts)
 
-    def _resolve(self, name: Name, kind: RdataType, *, flags: int = dns.flags.RD) -> Message:
+    def _resolve(self, name: Name, kind: RdataType, *, flags: int = dns.flags.RD) -> Answer:
         reason = NotAnswered("no resolver is configured")
         for server in islice(cycle(_resolvers()), TRIES):
             try:
@@ -301,48 +290,31 @@ class Lookup:
         *,
         flags: int = 0,
         may_refer: bool = False,
-    ) -> Message:
+    ) -> Answer:
         """The response to one question, if it settles it, or `may_refer` to the servers of a zone below."""
         recurse = flags & dns.flags.RD
         query = make_query(name, kind, use_edns=0, payload=PAYLOAD, flags=flags)
         try:
             response = self._send(query, server, QUERY_TIMEOUT if recurse else DIRECT_TIMEOUT)
-        except dns.exception.Timeout:
+        except TimeoutError:
             raise NotAnswered("no answer in time") from None
-        except (dns.exception.DNSException, OSError, EOFError) as error:
+        except (dns.exception.DNSException, OSError) as error:
             raise NotAnswered("the answer could not be read") from error
-        if response.rcode() == dns.rcode.SERVFAIL:
+        if response.rcode == dns.rcode.SERVFAIL:
             raise ServerFailed("SERVFAIL")
-        if response.rcode() not in (dns.rcode.NOERROR, dns.rcode.NXDOMAIN):
-            raise NotAnswered(dns.rcode.to_text(response.rcode()))
+        if response.rcode not in (dns.rcode.NOERROR, dns.rcode.NXDOMAIN):
+            raise NotAnswered(dns.rcode.to_text(response.rcode))
         if may_refer and _is_referral(response):
             return response
-        if _is_referral(response) or not (recurse or response.flags & dns.flags.AA):
+        if _is_referral(response) or not (recurse or response.is_authoritative):
             raise NotAnswered("a server that does not know the zone")
         return response
 
-    def _send(self, query: Message, server: Server, patience: float) -> Message:
-        """The server's first message with the id of the query, whatever it says: no second one is parsed."""
+    def _send(self, query: Message, server: Server, patience: float) -> Answer:
         try:
-            with _bounded(socket.SOCK_DGRAM, server, query) as one:
-                return dns.query.udp(
-                    query,
-                    server.address,
-                    self._time_for_one(patience),
-                    server.port,
-                    raise_on_truncation=True,
-                    ignore_unexpected=True,  # ignore what others send to our port
-                    sock=one,
-                )
-        except (Truncated, _Disturbed):
-            timeout = self._time_for_one(patience)
-            until = time.monotonic() + timeout
-            with _bounded(socket.SOCK_STREAM, server, query) as one:
-                one.settimeout(timeout)
-                one.connect((server.address, server.port))
-                one.setblocking(False)
-                left = max(0.0, until - time.monotonic())
-                return dns.query.tcp(query, server.address, left, server.port, sock=one)
+            return name_servers.over_udp(query, server, self._time_for_one(patience))
+        except name_servers.AskAgain:
+            return name_servers.over_tcp(query, server, self._time_for_one(patience))
 
     def _time_for_one(self, patience: float) -> float:
         """Seconds for one more query. Raises `NotAnswered` if no time is left."""
@@ -351,47 +323,6 @@ class Lookup:
             raise NotAnswered("no answer in time")
         self._queries_left -= 1
         return min(patience, left)
-
-
-class _Disturbed(dns.exception.DNSException):
-    """Too many datagrams came that are no answer to the question."""
-
-
-class _Bounded(socket.socket):
-    """Takes at most `MAX_ANSWER` bytes in all; what is longer looks cut off.
-
-    Of datagrams, only those with the `query_id` are handed on. dnspython would parse the others, too, and
-    look at the clock only when none is waiting.
-    """
-
-    query_id = b""
-    left = MAX_ANSWER
-    datagrams_left = MAX_DATAGRAMS
-
-    def recvfrom(self, size: int, *flags: int) -> Any:
-        """One datagram; the rest of a longer one is lost. Raises `_Disturbed`."""
-        while self.datagrams_left:
-            datagram, sender = super().recvfrom(min(size, MAX_ANSWER), *flags)
-            self.datagrams_left -= 1
-            if datagram[:2] == self.query_id:
-                return datagram, sender
-        raise _Disturbed
-
-    def recv(self, size: int, *flags: int) -> bytes:
-        """The next bytes; none beyond the bound."""
-        if not self.left:
-            return b""
-        piece = super().recv(min(size, self.left), *flags)
-        self.left -= len(piece)
-        return piece
-
-
-def _bounded(kind: socket.SocketKind, server: Server, query: Message) -> _Bounded:
-    family = socket.AF_INET6 if ":" in server.address else socket.AF_INET
-    one = _Bounded(family, kind)
-    one.query_id = query.id.to_bytes(2)
-    one.setblocking(kind == socket.SOCK_STREAM)
-    return one
 
 
 def is_public(address: str) -> bool:
@@ -406,29 +337,29 @@ def is_public(address: str) -> bool:
     return given and not any(ip in each for each in _NETWORKS["private_ipv6"])
 
 
-def _read(response: Message, name: Name) -> tuple[TxtAnswer, list[Name]]:
+def _read(response: Answer, name: Name) -> tuple[TxtAnswer, list[Name]]:
     """What a response says about `name`, and the aliases that it follows from there."""
     aliases: list[Name] = []
     by_dname = _is_below_dname(response, name)
-    while alias := response.get_rrset(response.answer, name, RdataClass.IN, RdataType.CNAME):
+    while alias := find(response.answer, name, RdataType.CNAME):
         name = alias[0].target
         if name in aliases:
             raise AliasLoop("its aliases form a loop")
         if len(aliases) == MAX_ALIASES:
             raise NotAnswered("too many aliases")
         aliases.append(name)
-    records = response.get_rrset(response.answer, name, RdataClass.IN, RdataType.TXT) or ()
-    texts = tuple(b"".join(record.strings).decode("utf-8", "replace") for record in records)
+    found = find(response.answer, name, RdataType.TXT)
+    texts = tuple(b"".join(each.strings).decode("utf-8", "replace") for each in found)
     return TxtAnswer(texts, _spelled(aliases[0]) if aliases else "", by_dname), aliases
 
 
-def _is_below_dname(response: Message, name: Name) -> bool:
-    dnames = [records.name for records in response.answer if records.rdtype == RdataType.DNAME]
+def _is_below_dname(response: Answer, name: Name) -> bool:
+    dnames = [record.name for record in response.answer if record.kind == RdataType.DNAME]
     return any(name != each and name.is_subdomain(each) for each in dnames)
 
 
-def _is_referral(response: Message) -> bool:
-    kinds = {records.rdtype for records in response.authority}
+def _is_referral(response: Answer) -> bool:
+    kinds = {record.kind for record in response.authority}
     return not response.answer and RdataType.NS in kinds and RdataType.SOA not in kinds
 
 

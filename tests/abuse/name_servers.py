@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import partial
+from statistics import median
 
 import requests
 from django.db import connection
@@ -22,6 +23,8 @@ from tests.abuse.world import Shipped, World, milliseconds, stands_if
 SLOTS = 8  # looks at the DNS at once, of a server as it is shipped
 A_SECOND = 16  # datagrams to each question
 LONGEST = 4096  # bytes
+QUESTION = b"\x04evil\x03dev\x00" + struct.pack("!HH", 16, 1)
+SLOW = 1000  # milliseconds, for one report of two
 BOUND = 20  # seconds; a look takes 8 at most, and a busy machine may need more
 
 
@@ -46,6 +49,30 @@ def a_name_server_that_never_stops(world: World) -> str:
         f"A report took {max(times):.0f} ms at most beside them"
     )
     return stands_if(going_on == 0 and "many domains" not in hint, figures)
+
+
+@attack(NAME_SERVER, "stop the Hub")
+def answers_that_are_costly_to_read(world: World) -> str:
+    """Proper ones of 4 KiB, whose names are alike or long: 0.2 and 0.4 s each, for eight accounts that ask again."""
+    claims = [_claim(f"evil{number}.dev") for number in range(SLOTS)]
+    connection.close()
+    over = threading.Event()
+
+    def keep_looking(name: str, token: str) -> None:
+        while not over.is_set():
+            _verify(hub, name, token)
+
+    with _costly() as address, world.hub(HUB_DNS_SERVERS=address) as hub:
+        looks = [threading.Thread(target=keep_looking, args=each) for each in claims]
+        for each in looks:
+            each.start()
+        time.sleep(2)  # until all of them look
+        times = [milliseconds(partial(_send, hub, number)) for number in range(20)]
+        over.set()
+        for each in looks:
+            each.join()
+    figures = f"20 reports took {median(times):.0f} ms (median), {max(times):.0f} at most"
+    return stands_if(median(times) < SLOW, figures)
 
 
 def _claim(name: str) -> tuple[str, str]:
@@ -101,10 +128,43 @@ def _keep_sending(server: socket.socket, message: bytes, is_over: Callable[[], b
                 server.sendto(message, each)
 
 
-def _colliding_names() -> bytes:
+@contextmanager
+def _costly() -> Iterator[str]:
+    """The address of a server whose answers cost as much as they can: one kind, then the other."""
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind(("127.0.0.1", 0))
+
+    def serve() -> None:
+        for make in itertools.cycle((_colliding_names, _long_names)):
+            asked, sender = server.recvfrom(LONGEST)
+            if sender == server.getsockname():
+                return
+            question = asked[12 : asked.index(b"\0", 12) + 5]
+            server.sendto(asked[:2] + make(question)[2:], sender)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+    finally:
+        server.sendto(b"", server.getsockname())
+        thread.join()
+        server.close()
+
+
+def _long_names(question: bytes) -> bytes:
+    """An answer of records whose data name a host of 126 labels: dnspython writes each out in quadratic time."""
+    first = b"\x01a" * 126 + b"\0" + struct.pack("!HHIH", 65_280, 1, 60, 0)
+    name = struct.pack("!H", 0xC000 | (12 + len(question)))
+    each = name + struct.pack("!HHIH", 6, 1, 60, 24) + name * 2 + bytes(20)
+    number = (LONGEST - 12 - len(question) - len(first)) // len(each)
+    head = struct.pack("!HHHHHH", 1, 0x8400, 1, 1 + number, 0, 0)
+    return head + question + first + each * number
+
+
+def _colliding_names(question: bytes = QUESTION) -> bytes:
     """An answer whose names have the same hash in dnspython, which parses them in quadratic time."""
     records: list[bytes] = []
-    question = b"\x04evil\x03dev\x00" + struct.pack("!HH", 16, 1)
     names = (bytes([22]) + b"".join(each) for each in itertools.product((b"aj", b"ba"), repeat=11))
     first = next(names)
     rest = 12 + len(question) + len(first)  # where the first name goes on, as all others do

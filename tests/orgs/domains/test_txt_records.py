@@ -2,13 +2,18 @@
 
 import threading
 from concurrent.futures import Future
+from itertools import pairwise
+from types import SimpleNamespace
 
 import dns.message
 import dns.name
+import dns.rcode
 import pytest
+from dns.rdatatype import RdataType
 
-from orgs.domains import txt_records
+from orgs.domains import name_servers, txt_records
 from orgs.domains.diagnosis import look
+from orgs.domains.name_servers import Answer, Record
 from orgs.domains.txt_records import AliasLoop, Lookup, NotAnswered, Server, TxtAnswer, is_public
 from orgs.models import Domain
 from tests.dns_server import DNSServer
@@ -129,13 +134,13 @@ def _about_something_else(question: bytes) -> bytes:
 def parsed(monkeypatch) -> list[bytes]:
     """Each message that was parsed."""
     parsed: list[bytes] = []
-    parse = dns.message.from_wire
+    read = name_servers._read
 
-    def from_wire(wire, *args, **kwargs):
+    def noted(wire: bytes, *args):
         parsed.append(wire)
-        return parse(wire, *args, **kwargs)
+        return read(wire, *args)
 
-    monkeypatch.setattr(dns.message, "from_wire", from_wire)
+    monkeypatch.setattr(name_servers, "_read", noted)
     return parsed
 
 
@@ -169,13 +174,14 @@ def test_of_a_server_that_answers_again_and_again_one_message_is_parsed_for_each
 
 
 def test_a_chain_of_aliases_in_one_answer_is_given_up():
-    chain = "".join(f"a{n}.acme.com. 60 IN CNAME a{n + 1}.acme.com.\n" for n in range(17))
-    response = dns.message.from_text(
-        f"id 1\nopcode QUERY\nrcode NOERROR\nflags QR\n;ANSWER\n{chain}"
-    )
+    names = [dns.name.from_text(f"a{number}.acme.com") for number in range(18)]
+    chain = [
+        Record(one, RdataType.CNAME, SimpleNamespace(target=next_one))
+        for one, next_one in pairwise(names)
+    ]
 
     with pytest.raises(NotAnswered, match="too many aliases"):
-        txt_records._read(response, dns.name.from_text("a0.acme.com"))
+        txt_records._read(Answer(dns.rcode.NOERROR, True, chain, [], []), names[0])
 
 
 def test_a_chain_of_aliases_without_end_is_given_up(dns):
