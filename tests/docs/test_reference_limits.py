@@ -85,7 +85,9 @@ def test_rates():
         "sign-ins that end altogether from a network": times(
             sign_in_limits.SIGN_INS_ENDED, client_address.SHARE
         ),
+        "sign-ins that one account ends": github_account.OF_ONE,
         "codes of sign-ins that GitHub calls wrong or expired": github_account.REFUSED,
+        "sign-ins that GitHub refuses for another reason": github_account.REFUSED_OTHERWISE,
         "codes for terminals": DEFAULT["HUB_SIGN_IN_RATE"],
         "codes for terminals altogether": times(DEFAULT["HUB_SIGN_IN_RATE"], protocol.TOTAL),
         "codes for terminals altogether from a network": times(
