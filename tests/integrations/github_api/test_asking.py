@@ -123,7 +123,7 @@ def test_several_readers_of_one_installation_leave_the_rest_of_it_to_deliveries(
             pass
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 def test_one_reader_of_an_installation_keeps_no_other_from_setting_up_theirs(settings):
     """Not even with a new organization: who leaves one and begins another stays the same person."""
     settings.HUB_ASKING_RATE = "10/hour"
