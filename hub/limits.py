@@ -25,11 +25,11 @@ def limited(
     counts: Callable[[HttpRequest], bool],
     *,
     altogether: str = "",
-    refusals: Callable[[HttpRequest], rates.Limit] | None = None,
+    refusals: Callable[[HttpRequest], list[rates.Limit]] | None = None,
 ) -> View:
     """Limit a view to `HUB_SIGN_IN_RATE` requests from one address that `counts` names, and ten times as many from
     one network; then it answers 429. All have the rate `altogether`, if it is given, and one network a share of it.
-    Once `refusals`, which the view counts, has no room, the view is not asked, either.
+    Once one of `refusals`, which the view counts, has no room, the view is not asked, either.
 
     What other sites can have the browsers of those who look at them ask for must not be among them: it would
     use up their sign-ins.
@@ -39,7 +39,7 @@ def limited(
     def bounded(request: HttpRequest) -> HttpResponseBase:
         if not counts(request):
             return view(request)
-        if refusals and (wait := rates.known_wait(refusals(request))):
+        if refusals and (wait := rates.known_wait(*refusals(request))):
             what = "refused sign-ins from your network"
             return page_error(request, rates.RateLimited(math.ceil(wait), what))
         limits = _limits(request, altogether)

@@ -21,8 +21,12 @@ class Browser:
     def send(
         self, page: requests.Response, *, redirects: bool = True, **typed: str | list[str]
     ) -> requests.Response:
-        """Sends the page's one form, with what was typed into it and its button's value."""
-        form = _Forms.read(page.text)[0]
+        """Sends the page's one form, with what was typed into it and its button's value.
+
+        Of several, the one that leads to the page itself.
+        """
+        forms = _Forms.read(page.text)
+        form = next((each for each in forms if not each.action), forms[0])
         target = urljoin(page.url, form.action)
         headers = {"Origin": urljoin(page.url, "/").rstrip("/"), "Referer": page.url}
         return self._session.post(

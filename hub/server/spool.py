@@ -1,5 +1,6 @@
 """Holds responses until their clients have read them: in memory while short, then on disk, within a size."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from io import BytesIO
@@ -7,6 +8,7 @@ from itertools import chain
 from tempfile import SpooledTemporaryFile
 from threading import RLock
 from typing import IO
+from weakref import WeakValueDictionary
 
 from core import client_address
 from hub.server.overload import Overloaded
@@ -15,6 +17,8 @@ IN_MEMORY = 64 * 1024  # bytes of one answer
 ON_DISK = 1024**3  # bytes of all answers of this process
 SHARE = 4  # those for one organization or address take a quarter, however slowly they are read;
 SHARE_OF_ONE = 2  # a single one half, so that a long export arrives
+A_WHILE = 60  # seconds in which nobody is slow
+PACE = 64 * 1024  # bytes a second: who takes less gives theirs up where there is no room for others
 WHOSE = "hub.whose"  # where a page of members says, in its environ, which organization it is for
 
 
@@ -48,7 +52,15 @@ class _File(SpooledTemporaryFile[bytes]):
     def __init__(self, whose: str) -> None:
         super().__init__(max_size=1)  # byte; then it is on disk
         self._whose = whose
-        self._held = 0
+        self._held = self._taken = 0
+        self._whole_at = 0.0  # by `time.monotonic`
+        self._is_given_up = False
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it is whole, and has been read too slowly since then."""
+        since = time.monotonic() - self._whole_at
+        return bool(self._whole_at) and since > A_WHILE and self._taken < PACE * since
 
     def add(self, piece: bytes) -> None:
         """Write a piece, and count it. Raises `Overloaded` if there is no room for it."""
@@ -61,13 +73,41 @@ class _File(SpooledTemporaryFile[bytes]):
         """Write what was added. Raises as `add` does."""
         with _room():
             super().flush()
+        with _counting:
+            self._whole_at = time.monotonic()
+            _whole[id(self)] = self
+
+    def read(self, *args: int) -> bytes:
+        """What comes next. Raises TimeoutError if it was given up."""
+        piece: bytes = super().read(*args)
+        if self._is_given_up:
+            raise TimeoutError
+        self._taken += len(piece)
+        return piece
+
+    def give_up(self) -> None:
+        """Leave its room to others."""
+        self._is_given_up = True
+        self._stop_counting()
+        with suppress(OSError, ValueError):  # its reader may just have closed it
+            self.truncate(0)
 
     def close(self) -> None:  # called for one that is forgotten, too
         """Close the file, and stop counting it."""
-        _free(self._held, self._whose)
-        self._held = 0
+        self._stop_counting()
         with suppress(OSError):  # of what could not be written, and is not needed any more
             super().close()
+
+    def _stop_counting(self) -> None:
+        with _counting:
+            _whole.pop(id(self), None)
+            _free(self._held, self._whose)
+            self._held = 0
+
+    @property
+    def held(self) -> int:
+        """How many bytes it holds."""
+        return self._held
 
 
 @contextmanager
@@ -90,6 +130,8 @@ def _hold(size: int, whose: str, *, by: int) -> None:
     global _held
     with _counting:
         if _held + size > ON_DISK:
+            _have_slow_ones_given_up(size)
+        if _held + size > ON_DISK:
             raise Overloaded("The responses that wait for their clients use all their disk space")
         before = _held_for.get(whose, 0)
         share = SHARE_OF_ONE if before == by else SHARE
@@ -99,6 +141,13 @@ def _hold(size: int, whose: str, *, by: int) -> None:
             )
         _held += size
         _held_for[whose] = before + size
+
+
+def _have_slow_ones_given_up(size: int) -> None:
+    """Make room for so many bytes by those that are read too slowly, the largest first."""
+    for each in sorted(_whole.values(), key=lambda file: -file.held):
+        if _held + size > ON_DISK and each.is_slow:
+            each.give_up()
 
 
 def _free(size: int, whose: str) -> None:
@@ -111,4 +160,5 @@ def _free(size: int, whose: str) -> None:
 
 _counting = RLock()  # `close` may be called by the garbage collector, at any moment
 _held = 0
+_whole: WeakValueDictionary[int, _File] = WeakValueDictionary()  # those that are being read
 _held_for: dict[str, int] = {}  # of it, for whom; nobody with nothing

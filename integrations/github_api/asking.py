@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 
 from django.conf import settings
 
@@ -22,6 +23,7 @@ DEADLINE = 10  # seconds, for all GitHub calls of one request
 # more than 1,000 calls are left, for 400 issues an hour. Those without a repository there have half of them
 # together: GitHub is not asked whether they still may read anything.
 TIMES_THROUGH = 2
+SHARE = Fraction(1, 2)  # of that, for one of these organizations, and for a person
 
 looks = AtOnce(
     1, "The Hub is already asking GitHub for your organization. Try again in a few seconds."
@@ -79,7 +81,17 @@ def _limits(member: Membership, through: Installation | None) -> Iterator[rates.
     if through:
         yield rates.Limit(rate, ("github through", str(through.github_id)), times=TIMES_THROUGH)
         if not Integration.objects.configured().of(member.organization_id).exists():
-            yield rates.Limit(rate, ("github through, for nobody", str(through.github_id)))
+            key = "github through, for nobody", str(through.github_id)
+            yield from shared_with_others(member, rate, *key)
+
+
+def shared_with_others(member: Membership, rate: str, *key: str) -> list[rates.Limit]:
+    """`rate` for all organizations together that have no repository in an installation, and the share of the member's.
+
+    Without that, one person who may read one repository keeps all others of the account from setting up theirs.
+    """
+    own = counted.limits(member, rate, *key)
+    return [rates.Limit(rate, key), *(each._replace(times=SHARE) for each in own)]
 
 
 def deadline(seconds: int) -> float:

@@ -201,7 +201,7 @@ def _list_limits(integration: Integration, member: Membership) -> list[rates.Lim
     key = ("lists", str(integration.installation.github_id))
     limits = [rates.Limit(LISTS, key, times=2), *counted.limits(member, LISTS, *key)]
     if integration.repository_id is None:  # as with other questions (`asking`)
-        limits.append(rates.Limit(LISTS, ("lists for nobody", key[1])))
+        limits += asking.shared_with_others(member, LISTS, "lists for nobody", key[1])
     return limits
 
 

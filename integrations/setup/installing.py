@@ -195,7 +195,7 @@ def _usable(text: str, user: User | None) -> OneTimeState:
 def _visitor(code: str, member: Membership, network: str) -> github_api.Visitor:
     """Who brought the code, if they are in the organization of the member who started this."""
     organization = member.organization
-    if wait := rates.known_wait(github_account.refusals_of(network)):
+    if wait := rates.known_wait(*github_account.refusals_of(network)):
         raise rates.RateLimited(math.ceil(wait), "refused codes from your network")
     with asking.github(member, also=_limits(member, network), what="installations") as deadline:
         try:

@@ -37,7 +37,10 @@ T = TypeVar("T")
 
 DEADLINE = 10  # seconds, for both calls to GitHub of one sign-in
 REFUSED = "5/hour"  # codes of one network that GitHub refuses, until it ends no more sign-ins
-BAD_CODE = "error=bad_verification_code"  # in allauth's error; other refusals are nobody's guess
+REFUSED_OTHERWISE = "10/hour"  # those refused for another reason, which are no guesses
+OF_ONE = "20/hour"  # sign-ins of one account; what it ends beyond them counts as a refused code
+BAD_CODE = "error=bad_verification_code"  # in allauth's error
+OTHERWISE = "error="  # the same of any refusal; no outage has it
 LONGEST_NEXT = 500  # characters of the page to go to afterwards, which is kept meanwhile
 
 STALE = (
@@ -47,6 +50,7 @@ CANCELLED = "You cancelled on GitHub, so you are not signed in."
 TWICE = "You are also signing in in another window. Please sign in again."
 FAILED = "GitHub could not confirm who you are. Please try again."
 BUSY = "Too many calls to GitHub are in progress. Please try again."
+OF_YOURS = "sign-ins of your GitHub account"
 
 
 class TooLate(ProviderException):
@@ -91,8 +95,7 @@ class OAuth(GitHubOAuth2Adapter):
         try:
             said = self._in_time(partial(exchange, request, app, client, pkce_code_verifier))
         except OAuth2Error as error:
-            if BAD_CODE in str(error):
-                count_refusal(client_address.network_of(request))
+            _count_if_refused(str(error), client_address.network_of(request))
             raise
         match said:
             case {"access_token": str(token)} if token.isascii():
@@ -163,7 +166,15 @@ class GitHubAccountAdapter(DefaultSocialAccountAdapter):
         return session
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Update the membership of somebody who has signed in before."""
+        """Update the membership of somebody who has signed in before.
+
+        An account that signs in all the time is refused: from a few networks, it would use up the sign-ins of all.
+        """
+        try:
+            rates.check(OF_ONE, "signed in", sociallogin.account.uid, what=OF_YOURS)
+        except rates.RateLimited as error:
+            count_refusal(client_address.network_of(request))
+            raise _refused(request, str(error)) from None
         if sociallogin.is_existing:
             _welcome(sociallogin)
 
@@ -200,20 +211,37 @@ class GitHubAccountAdapter(DefaultSocialAccountAdapter):
         raise _refused(request, BUSY if isinstance(exception, Busy) else FAILED)
 
 
-def refusals(request: HttpRequest) -> rates.Limit:
-    """The limit of the codes from the network of `request` that GitHub refuses."""
+def refusals(request: HttpRequest) -> list[rates.Limit]:
+    """The limits of the codes from the network of `request` that GitHub refuses."""
     return refusals_of(client_address.network_of(request))
 
 
-def refusals_of(network: str) -> rates.Limit:
+def refusals_of(network: str) -> list[rates.Limit]:
     """The same for `network`, as `client_address.network`."""
-    return rates.Limit(REFUSED, ("codes refused", network))
+    return [_guesses_of(network), rates.Limit(REFUSED_OTHERWISE, ("refused otherwise", network))]
 
 
 def count_refusal(network: str) -> None:
-    """Count a code from `network` that GitHub has refused."""
+    """Count a code from `network` that GitHub calls wrong or expired."""
+    _count(_guesses_of(network))
+
+
+def _guesses_of(network: str) -> rates.Limit:
+    return rates.Limit(REFUSED, ("codes refused", network))
+
+
+def _count_if_refused(error: str, network: str) -> None:
+    """Count what allauth says of an exchange, if GitHub has refused it."""
+    guesses, others = refusals_of(network)
+    if BAD_CODE in error:
+        _count(guesses)
+    elif OTHERWISE in error:
+        _count(others)
+
+
+def _count(limit: rates.Limit) -> None:
     with suppress(rates.RateLimited):
-        rates.check_all(refusals_of(network))
+        rates.check_all(limit)
 
 
 def _welcome(sociallogin: SocialLogin) -> None:

@@ -227,7 +227,7 @@ def sign_ins_that_are_canceled(world: World) -> str:
     addresses = [f"198.51.{number}.7" for number in range(10)]
     signing_in = {"HUB_TRUSTED_PROXIES": "1", "HUB_SIGN_IN_RATE": "2000/minute"}
     with world.hub(**signing_in) as hub, ThreadPoolExecutor(4) as pool:
-        ends = partial(_ends, hub, "error=access_denied")
+        ends = partial(_ends, hub, lambda _: "error=access_denied")
         canceled = sum(pool.map(ends, addresses), Counter())
         asked = _exchanges(world)
         led = Visitor(hub.url).sign_in("alice").url
@@ -241,23 +241,54 @@ def codes_that_github_refuses(world: World) -> str:
     addresses = [f"198.51.{number}.7" for number in range(10)]
     signing_in = {"HUB_TRUSTED_PROXIES": "1", "HUB_SIGN_IN_RATE": "2000/minute"}
     with world.hub(**signing_in) as hub, ThreadPoolExecutor(4) as pool:
-        guesses = sum(pool.map(partial(_ends, hub, "code=guess"), addresses), Counter())
+        guesses = sum(pool.map(partial(_ends, hub, lambda _: "code=guess"), addresses), Counter())
         asked = _exchanges(world)
         led = Visitor(hub.url).sign_in("alice").url
     figures = f"{dict(guesses)}, GitHub is asked {asked} times; somebody else is led to {urlsplit(led).path}"
     return stands_if(guesses.total() == 1200 and led == f"{hub.url}/settings/", figures)
 
 
-def _ends(hub: Shipped, words: str, address: str) -> Counter[int]:
-    """The statuses of 120 sign-ins that somebody at this address ends in these words."""
-    visitor, statuses = Visitor(hub.url), Counter()
+@attack(STRANGER, "keep everybody from signing in")
+def codes_for_another_page(world: World) -> str:
+    """Ten networks end 120 sign-ins each with codes that GitHub has given one account for setting up the app."""
+    return _from_ten_networks(world, lambda _: f"code={code_of(world, 'bob')}")
+
+
+@attack(STRANGER, "keep everybody from signing in")
+def one_account_that_signs_in_all_the_time(world: World) -> str:
+    """Ten networks end 120 sign-ins each, all as one account of GitHub; then somebody else signs in."""
+    return _from_ten_networks(world, lambda asked: _agreed(asked, "bob"))
+
+
+def _from_ten_networks(world: World, words: Callable[[str], str]) -> str:
+    addresses = [f"198.51.{number}.7" for number in range(10)]
+    signing_in = {"HUB_TRUSTED_PROXIES": "1", "HUB_SIGN_IN_RATE": "2000/minute"}
+    with world.hub(**signing_in) as hub, ThreadPoolExecutor(4) as pool:
+        ended = sum(pool.map(partial(_ends, hub, words), addresses), Counter())
+        led = Visitor(hub.url).sign_in("alice").url
+    figures = f"{dict(ended)}; somebody else is led to {urlsplit(led).path}"
+    return stands_if(ended.total() == 1200 and led == f"{hub.url}/settings/", figures)
+
+
+def _agreed(asked: str, login: str) -> str:
+    """The words with which GitHub sends the browser of somebody back who is led to `asked`, and agrees."""
+    answer = requests.get(f"{asked}&login={login}", allow_redirects=False, timeout=10)
+    return f"code={parse_qs(urlsplit(answer.headers['Location']).query)['code'][0]}"
+
+
+def _ends(hub: Shipped, words: Callable[[str], str], address: str) -> Counter[int]:
+    """The statuses of 120 sign-ins that somebody at this address ends in these words, in a new browser each time.
+
+    `words` gets the address at GitHub where the browser was led.
+    """
+    statuses: Counter[int] = Counter()
     forwarded = {"X-Forwarded-For": address}
-    form = visitor.open("/login/")
     for _ in range(120):
         if not statuses[429]:  # which leaves the state as it was
-            asked = visitor.send(form, redirects=False).headers["Location"]
+            visitor = Visitor(hub.url)
+            asked = visitor.send(visitor.open("/login/"), redirects=False).headers["Location"]
         state = parse_qs(urlsplit(asked).query)["state"][0]
-        path = f"/login/github/callback/?{words}&state={state}"
+        path = f"/login/github/callback/?{words(asked)}&state={state}"
         statuses[visitor.open(path, headers=forwarded, allow_redirects=False).status_code] += 1
     return statuses
 

@@ -85,7 +85,9 @@ def test_rates():
         "sign-ins that end altogether from a network": times(
             sign_in_limits.SIGN_INS_ENDED, client_address.SHARE
         ),
+        "sign-ins that one account ends": github_account.OF_ONE,
         "codes of sign-ins that GitHub calls wrong or expired": github_account.REFUSED,
+        "sign-ins that GitHub refuses for another reason": github_account.REFUSED_OTHERWISE,
         "codes for terminals": DEFAULT["HUB_SIGN_IN_RATE"],
         "codes for terminals altogether": times(DEFAULT["HUB_SIGN_IN_RATE"], protocol.TOTAL),
         "codes for terminals altogether from a network": times(
@@ -140,6 +142,7 @@ def test_what_may_happen_at_once():
         "downloads of one organization": each.format(downloads.downloads._most),
         "downloads altogether": each.format(downloads.altogether._most),
         "checks of DNS records and of sites altogether": "a quarter of `HUB_THREADS`",
+        "of these, checks of sites": "an eighth of `HUB_THREADS`",
         "calls to GitHub altogether": "half of `HUB_THREADS`",
         "requests that wait for a thread: pages to read, and others": f"{bridge.WAITING} times `HUB_THREADS` each",
         "pages to read (the docs, files for agents, forms)": "a sixteenth of `HUB_THREADS`, which are no others'",
@@ -156,6 +159,7 @@ def test_what_may_happen_at_once():
     assert at_once.long_answers._patience == 1
     assert deadlines.slots() == settings.HUB_THREADS // 2
     assert verification.slots()._initial_value == settings.HUB_THREADS // 4
+    assert checking._slots()._initial_value == settings.HUB_THREADS // 8
 
 
 def test_sizes():

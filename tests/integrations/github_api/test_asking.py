@@ -118,9 +118,25 @@ def test_several_readers_of_one_installation_leave_the_rest_of_it_to_deliveries(
                 asked["alice" if member is alice else "readers"] += 1
 
     assert asked == {"readers": 10, "alice": 10}
-    for _ in range(10):  # what was refused counted for nobody
+    for _ in range(5):  # what was refused counted for nobody
         with asking.github(readers[-1], through=other):
             pass
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_reader_of_an_installation_keeps_no_other_from_setting_up_theirs(settings):
+    """Not even with a new organization: who leaves one and begins another stays the same person."""
+    settings.HUB_ASKING_RATE = "10/hour"
+    acme = Installation(github_id=1, account="acme")
+    asked: Counter[str] = Counter()
+
+    for organization, person in (("first", 1), ("second", 1), ("third", 2)):
+        member = Membership(organization=Organization(pk=organization), github_id=person)
+        for _ in range(10):
+            with suppress(RateLimited), asking.github(member, through=acme):
+                asked[organization] += 1
+
+    assert asked == {"first": 5, "third": 5}
 
 
 def test_other_limits_are_counted_with_its_own(settings):

@@ -21,7 +21,7 @@ TOKEN, PERSON = "/login/oauth/access_token", "/api/v3/user"
 
 @pytest.fixture
 def end(client, code_host, settings, monkeypatch) -> Callable[..., str]:
-    """Ends a sign-in of alice, or with a code that GitHub has not given, and returns the page that she sees."""
+    """Ends a sign-in of alice, or of another, or with a code that GitHub has not given; returns the page they see."""
     code_host.app.callback_urls.append(f"{settings.HUB_BASE_URL}/login/github/callback/")
     app = {"client_id": code_host.app.client_id, "secret": code_host.app.client_secret}
     provider = {**settings.SOCIALACCOUNT_PROVIDERS["github"], "APP": app}
@@ -29,11 +29,11 @@ def end(client, code_host, settings, monkeypatch) -> Callable[..., str]:
     monkeypatch.setattr(OAuth, "access_token_url", code_host.url + TOKEN)
     monkeypatch.setattr(OAuth, "profile_url", code_host.url + PERSON)
 
-    def ended(code: str = "", *, address: str = "127.0.0.1") -> str:
+    def ended(code: str = "", *, login: str = "alice", address: str = "127.0.0.1") -> str:
         session = client.session
         session["socialaccount_states"] = {"state": ({"process": "login"}, time.time(), "github")}
         session.save()
-        asked = f"{code_host.url}/login/oauth/authorize?client_id=client&login=alice"
+        asked = f"{code_host.url}/login/oauth/authorize?client_id=client&login={login}"
         back = requests.get(asked, allow_redirects=False, timeout=10).headers["Location"]
         code = code or parse_qs(urlsplit(back).query)["code"][0]
         path = f"/login/github/callback/?code={code}&state=state"
@@ -100,6 +100,20 @@ def test_a_network_whose_codes_github_refuses_asks_it_no_more_for_an_hour(end, c
     assert "<h1>alice</h1>" in elsewhere
 
 
+def test_an_account_that_signs_in_all_the_time_is_sent_away_and_then_its_network(end, code_host):
+    pages = [end(address=f"198.51.100.{number}") for number in range(27)]
+    asked = len([each for each in code_host.requests if each.path == TOKEN])
+    here = end(login="bob", address="198.51.100.99")
+    as_alice, as_bob = end(address="203.0.113.9"), end(login="bob", address="203.0.113.9")
+
+    refused = ["Too many sign-ins of your GitHub account. Try again in" in page for page in pages]
+    assert refused == [False] * 20 + [True] * 5 + [False] * 2
+    assert asked == 25
+    assert "Too many refused sign-ins from your network. Try again in" in here
+    assert "Too many sign-ins of your GitHub account. Try again in" in as_alice
+    assert "<h1>bob</h1>" in as_bob
+
+
 @pytest.mark.usefixtures("redis")
 def test_with_redis_each_process_lets_one_more_code_be_refused(end):
     pages = [end(f"guess{number}") for number in range(7)]
@@ -131,6 +145,21 @@ def test_a_refusal_that_is_not_of_the_code_keeps_no_network_from_signing_in(end,
 
     assert [FAILED in page for page in pages] == [True] * 6 + [False]
     assert "<h1>alice</h1>" in pages[-1]
+
+
+def test_a_network_whose_codes_are_for_something_else_all_the_time_asks_github_no_more(
+    end, code_host
+):
+    """As those that GitHub gives for setting up the app: they are no guesses, and as many as somebody wants."""
+    answer = "error=redirect_uri_mismatch&error_description=x"
+    code_host.fail(Fault(status=200, body=answer), method="*", path=TOKEN, times=12)
+
+    pages = [end(address=f"198.51.100.{number}") for number in range(12)]
+    asked = len([each for each in code_host.requests if each.path == TOKEN])
+
+    assert [FAILED in page for page in pages] == [True] * 10 + [False] * 2
+    assert asked == 10
+    assert "Too many refused sign-ins from your network. Try again in" in pages[-1]
 
 
 def test_a_wrong_secret_of_the_hub_keeps_no_network_from_signing_in(end, code_host):
