@@ -22,12 +22,21 @@ _JOINED = re.compile(  # seen in emoji, Persian and Indic scripts, but hidden ne
 # Their NFKC is ASCII, but reads worse; what makes text safe knows those that it would arm.
 _KEPT = "…¹²³™ªº，！？：；（）"
 BLANKS = "\u1680\u2800\U00013441\U00013442\U00016fe4\U0001d159"  # that are no space to NFKC
-_LOOK_ALIKES = dict.fromkeys(map(ord, BLANKS), " ") | {
-    code: plain
-    for code in range(0x80, 0x20000)  # above are ideographs only
-    if chr(code) not in _KEPT and (plain := unicodedata.normalize("NFKC", chr(code))).isascii()
+_ANY = range(0x80, 0x20000)  # above are ideographs only
+_LOOK_ALIKES = {
+    **{code: one for code in _ANY if (one := unicodedata.normalize("NFC", chr(code))) != chr(code)},
+    **dict.fromkeys(map(ord, BLANKS), " "),
+    **{
+        code: plain
+        for code in _ANY
+        if chr(code) not in _KEPT and (plain := unicodedata.normalize("NFKC", chr(code))).isascii()
+    },
 }
-_MARKS = frozenset(c for c in map(chr, range(0x300, 0x20000)) if unicodedata.combining(c))
+_MARKS = frozenset(  # also those few that are none themselves, but become some: vowels of Tibetan, voiced kana
+    each
+    for each in map(chr, _ANY)
+    if unicodedata.combining(unicodedata.normalize("NFKD", each)[0])
+)
 _MARK = f"[{''.join(sorted(_MARKS))}]"
 _HEAP = re.compile(  # `normalize` would be quadratic; ASCII is passed over at its first character
     rf"([^\x00-\u02ff](?<={_MARK}){_MARK}{{{MAX_MARKS - 1}}}){_MARK}+"
@@ -49,9 +58,10 @@ def clean(text: str) -> str:
     text = text.translate(_LOOK_ALIKES)
     if any(joiner in text for joiner in _JOINERS):
         text = _JOINED.sub(r"\1", text)
-    if not _MARKS.isdisjoint(text):
-        text = _HEAP.sub(r"\1", text)
-    return unicodedata.normalize("NFC", text)
+    if _MARKS.isdisjoint(text):
+        return unicodedata.normalize("NFC", text)
+    few = unicodedata.normalize("NFC", _HEAP.sub(r"\1", text))
+    return _HEAP.sub(r"\1", few)  # a mark that comes first may have taken the place of one in a letter
 
 
 def _shows_all(text: str) -> bool:

@@ -102,7 +102,7 @@ def _in_javascript() -> Iterator[Found]:
 
 def _as_python(pattern: str) -> str:
     """The same in the words of `re`, where a property such as `\\p{L}` is some letter."""
-    end = re.sub(r"(?<!\\)\$", r"\\Z", pattern)
+    end = re.sub(r"(\[(?:\\.|[^\]\\])*\]|\\.)|\$", lambda found: found[1] or r"\Z", pattern)
     wide = re.sub(r"\\u\{([0-9a-f]+)\}", lambda found: f"\\U{found[1]:0>8}", end)
     return re.sub(r"\\p\{\w+\}", "a", wide)
 

@@ -64,6 +64,12 @@ def report_of_empty_cells(world: World) -> str:
     return _report_through(world, "", report__details=f"{table}\n{table}"[:8_000])
 
 
+@attack(STRANGER, "stop the Hub")
+def report_of_vowels_that_become_marks(world: World) -> str:
+    """8,000 Tibetan vowels, each of which becomes two marks in normal form, and all were put in order."""
+    return _report_through(world, "", report__details="\u0f73" * 8_000)
+
+
 @attack(MEMBER, "fill the memory")
 def template_of_empty_cells(world: World) -> str:
     """A wide table of narrow rows in 17,600 characters, by line ends that a browser does not send."""
