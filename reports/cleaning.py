@@ -33,9 +33,7 @@ _LOOK_ALIKES = {
     },
 }
 _MARKS = frozenset(  # also those few that are none themselves, but become some: vowels of Tibetan, voiced kana
-    each
-    for each in map(chr, _ANY)
-    if unicodedata.combining(unicodedata.normalize("NFKD", each)[0])
+    each for each in map(chr, _ANY) if unicodedata.combining(unicodedata.normalize("NFKD", each)[0])
 )
 _MARK = f"[{''.join(sorted(_MARKS))}]"
 _HEAP = re.compile(  # `normalize` would be quadratic; ASCII is passed over at its first character
@@ -61,7 +59,9 @@ def clean(text: str) -> str:
     if _MARKS.isdisjoint(text):
         return unicodedata.normalize("NFC", text)
     few = unicodedata.normalize("NFC", _HEAP.sub(r"\1", text))
-    return _HEAP.sub(r"\1", few)  # a mark that comes first may have taken the place of one in a letter
+    return _HEAP.sub(
+        r"\1", few
+    )  # a mark that comes first may have taken the place of one in a letter
 
 
 def _shows_all(text: str) -> bool:

@@ -37,4 +37,6 @@ def test_no_marks_are_heaped_whatever_they_are_made_of():
 def test_nor_are_mixtures_of_them():
     dice = random.Random(1)
     for _ in range(5000):
-        check("".join(dice.choices([*"ab\u0f40\uff76", *dice.choices(MARKED, k=40)], k=60)) + "\u0301")
+        check(
+            "".join(dice.choices([*"ab\u0f40\uff76", *dice.choices(MARKED, k=40)], k=60)) + "\u0301"
+        )

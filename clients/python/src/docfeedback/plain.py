@@ -26,7 +26,9 @@ def plain(text: str) -> str:
     ansi, written = _patterns()
     text = ansi.sub("", text)
     if not text.isascii():
-        letters = "".join(c for c in text if unicodedata.category(c)[0] != "M")  # or NFKD sorts them
+        letters = "".join(
+            c for c in text if unicodedata.category(c)[0] != "M"
+        )  # or NFKD sorts them
         text = unicodedata.normalize("NFKD", letters)
     return written.sub(_meant, _UNSEEN.sub("", text))
 
