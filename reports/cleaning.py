@@ -36,6 +36,7 @@ _MARKS = frozenset(  # also those few that are none themselves, but become some:
     each for each in map(chr, _ANY) if unicodedata.combining(unicodedata.normalize("NFKD", each)[0])
 )
 _MARK = f"[{''.join(sorted(_MARKS))}]"
+_ALL_MARKS = re.compile(f"{_MARK}+")
 _HEAP = re.compile(  # `normalize` would be quadratic; ASCII is passed over at its first character
     rf"([^\x00-\u02ff](?<={_MARK}){_MARK}{{{MAX_MARKS - 1}}}){_MARK}+"
 )
@@ -62,6 +63,11 @@ def clean(text: str) -> str:
     return _HEAP.sub(
         r"\1", few
     )  # a mark that comes first may have taken the place of one in a letter
+
+
+def without_marks(text: str) -> str:
+    """`text` without combining marks, and what becomes some. Its normal form takes linear time."""
+    return _ALL_MARKS.sub("", text)
 
 
 def _shows_all(text: str) -> bool:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from reports.cleaning import without_marks
 from reports.contract import SECRETS
 
 _WRITTEN = re.compile(SECRETS["written"])
@@ -20,7 +21,7 @@ DECIMAL, HEX, NAME, ITSELF = 1, (2, 3, 4), 5, 6  # the groups of _WRITTEN
 
 
 def plain(text: str) -> str:
-    """A cleaned text in plain ASCII letters and signs, with escapes decoded.
+    """A text in plain ASCII letters and signs, with escapes decoded.
 
     Letters and digits of other scripts stay.
     """
@@ -83,7 +84,9 @@ def places_in_one_line(text: str) -> Places:
 
 
 def _seen(text: str) -> str:
-    return _UNSEEN.sub("", text if text.isascii() else unicodedata.normalize("NFKD", text))
+    if not text.isascii():
+        text = unicodedata.normalize("NFKD", without_marks(text))
+    return _UNSEEN.sub("", text)
 
 
 def _meant(written: re.Match[str]) -> str:

@@ -4,7 +4,8 @@ import random
 import unicodedata
 from itertools import groupby
 
-from reports.cleaning import MAX_MARKS, clean
+from reports import plain
+from reports.cleaning import MAX_MARKS, clean, without_marks
 
 # All that become combining marks, or have some.
 MARKED = [
@@ -40,3 +41,13 @@ def test_nor_are_mixtures_of_them():
         check(
             "".join(dice.choices([*"ab\u0f40\uff76", *dice.choices(MARKED, k=40)], k=60)) + "\u0301"
         )
+
+
+def test_without_marks_a_secret_is_found_in_the_same_places():
+    """A template may have marks, to which those of a report come; no heap of them is put in order."""
+    for each in MARKED:
+        written = f"gh\u0301{each * 40}\u0323p_{each}"
+
+        assert longest_heap(f"{without_marks(written)}\u0301") <= 4
+        assert plain._seen(written) == plain._UNSEEN.sub("", unicodedata.normalize("NFKD", written))
+        assert plain.places(written).last[-1] < len(written)
