@@ -461,9 +461,12 @@ def test_a_report_that_github_refuses_is_stored_all_the_same(client, code_host):
 
 
 @pytest.mark.parametrize("host", ["docs.ex\u0430mple.com", "docs.ex%D0%B0mple.com"])
-def test_a_host_that_looks_like_another_is_told_apart(client, host):
-    link = client.get("/report/", {"doc_url": f"https://{host}/install"})
-    preview = send(client, doc_url=f"https://{host}/install", preview="1")
+@pytest.mark.parametrize(
+    "behind_it", ["install", "docs.xn--exmple-4nf.com", "#//docs.xn--exmple-4nf.com"]
+)
+def test_a_host_that_looks_like_another_is_told_apart(client, host, behind_it):
+    link = client.get("/report/", {"doc_url": f"https://{host}/{behind_it}"})
+    preview = send(client, doc_url=f"https://{host}/{behind_it}", preview="1")
 
     for page in (link, preview):
         assert "The host of the page is docs.xn--exmple-4nf.com :" in text_of(page)
