@@ -143,11 +143,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _close(self) -> None:
         if self.connection is not None:
+            is_of_no_use = self.is_read_only or self.connection.broken
             if self.is_read_only:
                 self.connection.close()
             if not self._is_kept:
                 self.connection.rests_since = monotonic()
-            if self.pool is not None and self.connection.broken:  # as the others probably are
+            if self.pool is not None and is_of_no_use:  # as the others probably are
                 self._drain(self._asked_at)
         super()._close()  # type: ignore[misc]
 
