@@ -72,12 +72,13 @@ def over_udp(query: Message, server: Server, seconds: float) -> Answer:
     Raises `AskAgain`, `TimeoutError`, another `OSError` or `DNSException`.
     """
     until = time.monotonic() + seconds
-    with socket.socket(_family(server), socket.SOCK_DGRAM) as one:
-        one.sendto(query.to_wire(), server)
+    family, there = _socket_address(server)
+    with socket.socket(family, socket.SOCK_DGRAM) as one:
+        one.sendto(query.to_wire(), there)
         for _ in range(MAX_DATAGRAMS):
             one.settimeout(_left(until))
             datagram, sender = one.recvfrom(MAX_ANSWER)  # the rest of a longer one is lost
-            if tuple(sender[:2]) == server and datagram[:2] == query.id.to_bytes(2):
+            if sender == there and datagram[:2] == query.id.to_bytes(2):
                 return _read(datagram, query)
     raise AskAgain
 
@@ -85,9 +86,10 @@ def over_udp(query: Message, server: Server, seconds: float) -> Answer:
 def over_tcp(query: Message, server: Server, seconds: float) -> Answer:
     """The message that comes over a connection. Raises `TimeoutError`, another `OSError` or `DNSException`."""
     until = time.monotonic() + seconds
-    with socket.socket(_family(server), socket.SOCK_STREAM) as one:
+    family, there = _socket_address(server)
+    with socket.socket(family, socket.SOCK_STREAM) as one:
         one.settimeout(_left(until))
-        one.connect(server)
+        one.connect(there)
         one.sendall(query.to_wire(prepend_length=True))
         length = int.from_bytes(_exactly(one, 2, until))
         if length > MAX_ANSWER:
@@ -106,8 +108,11 @@ def _exactly(one: socket.socket, size: int, until: float) -> bytes:
     return received
 
 
-def _family(server: Server) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in server.address else socket.AF_INET
+def _socket_address(server: Server) -> tuple[socket.AddressFamily, Any]:
+    """The address in the one spelling that a datagram from there comes with, and the scope of a link-local one."""
+    numeric = socket.AI_NUMERICHOST
+    [(family, *_, there), *_] = socket.getaddrinfo(*server, type=socket.SOCK_DGRAM, flags=numeric)
+    return family, there
 
 
 def _left(until: float) -> float:
