@@ -357,3 +357,18 @@ def test_a_server_that_takes_no_changes_costs_one_request_whatever_was_in_the_po
         connection.close()
 
     assert answers == [503, *[201] * 7]
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_server_that_takes_no_changes_is_left_where_only_probes_come():
+    """A balancer sends no report to a Hub that is not ready."""
+    client, answers = Client(), []
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+
+    for _ in range(2):
+        connection.take_up()
+        answers.append(client.get("/readyz").status_code)
+        connection.keep()
+
+    assert answers == [503, 200]
