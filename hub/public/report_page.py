@@ -92,15 +92,17 @@ def _preview(
     request: HttpRequest, form: ReportForm, *, again: str = "", status: int = 200
 ) -> HttpResponse:
     """What would be sent, and where. Counts as a report, and stores nothing."""
+    form.is_unseen = True  # until it is shown below
     try:
         admission.count_look(request)
         sent = form.report()
         if sent is None:
-            return _page(request, form, status=400)
+            return _page(request, form, status=400, again=again)
         columns, notices = intake.screened(sent.body)
     except ApiError as error:
         return _refused(request, form, error)
     where = destination.of(columns["canonical_url"])
+    form.is_unseen = False
     shown = {"preview": columns, "removed": _in_words(notices), "again": again}
     return _page(request, form, where, status=status, **shown)
 
