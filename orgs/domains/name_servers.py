@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import dns.exception
 import dns.flags
 import dns.message
+import dns.name
 import dns.rcode
 import dns.rdata
 import dns.wire
@@ -143,7 +144,8 @@ def _parsed(wire: bytes, query: Message) -> Answer:
         parser.get_name(decompress=True)
         parser.get_bytes(4)
     sections = [_section(parser, size) for size in sizes]
-    return Answer(dns.rcode.from_flags(flags, 0), bool(flags & dns.flags.AA), *sections)
+    of_edns = next(iter(find(sections[2], dns.name.root, RdataType.OPT)), 0)
+    return Answer(dns.rcode.from_flags(flags, of_edns), bool(flags & dns.flags.AA), *sections)
 
 
 def _section(parser: dns.wire.Parser, size: int) -> list[Record]:
@@ -153,9 +155,12 @@ def _section(parser: dns.wire.Parser, size: int) -> list[Record]:
 
 def _record(parser: dns.wire.Parser) -> Record | None:
     name = parser.get_name(decompress=True)
-    number, of_class, _, length = parser.get_struct("!HHIH")
+    number, of_class, ttl, length = parser.get_struct("!HHIH")
     kind = RdataType.make(number)
     with parser.restrict_to(length):
+        if kind == RdataType.OPT:  # it has more of the code in place of its TTL: RFC 6891, 6.1.3
+            parser.get_remaining()
+            return Record(name, kind, ttl)
         if of_class == RdataClass.IN and kind in WITH_DATA:
             return Record(name, kind, dns.rdata.from_wire_parser(of_class, kind, parser))
         parser.get_remaining()

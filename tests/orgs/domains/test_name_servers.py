@@ -83,6 +83,16 @@ def test_what_is_no_answer_is_told(wire):
     assert not isinstance(error.value, AskAgain)
 
 
+def test_a_code_of_edns_is_read():
+    """It begins in the header, where BADVERS looks like an answer without records."""
+    edns = record(b"\0", RdataType.OPT, b"", of_class=1232)
+    bad_version = edns[:5] + b"\x01" + edns[6:]
+
+    codes = [read(header((0, 0, 1)) + QUESTION + each).rcode.name for each in (edns, bad_version)]
+
+    assert codes == ["NOERROR", "BADVERS"]
+
+
 def test_what_is_cut_off_is_asked_for_again():
     with pytest.raises(AskAgain):
         read(header((1, 0, 0), flags=0x8600) + QUESTION)
