@@ -13,6 +13,7 @@ from dns.rdatatype import RdataType
 
 from orgs.domains import name_servers
 from orgs.domains.name_servers import AskAgain, find
+from orgs.domains.txt_records import Lookup
 
 NAME = dns_name("docs.acme.com")
 QUERY = dns.message.make_query(NAME, "TXT")
@@ -143,3 +144,20 @@ def test_reading_takes_time_that_is_linear_in_the_records(costly):
 
     assert many < 6 * few
     assert many < 250_000  # 5 ms, on a machine of 2026
+
+
+def test_following_a_referral_takes_time_that_is_linear_in_its_records():
+    """As many addresses as name servers, all of one name of a hundred labels."""
+    name = dns_name("a." * 100 + "acme.com")
+    query = dns.message.make_query(name, "TXT")
+    query.id = QUERY.id
+
+    def referral(number: int) -> name_servers.Answer:
+        records = [record(ALL, RdataType.NS, ALL), record(ALL, RdataType.A, bytes(4))]
+        wire = header((0, number, number)) + query.to_wire()[12:]
+        return name_servers._read(wire + b"".join(each * number for each in records), query)
+
+    def cost(answer: name_servers.Answer) -> int:
+        return calls(lambda: Lookup()._delegated(answer, name, above=dns_name("com")))
+
+    assert cost(referral(32)) < 6 * cost(referral(8))
