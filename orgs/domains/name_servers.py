@@ -32,6 +32,8 @@ WITH_DATA = {RdataType.A, RdataType.AAAA, RdataType.CNAME, RdataType.NS, RdataTy
 WITHOUT = {RdataType.DNAME, RdataType.SOA}  # it is enough to know that they are there
 HEADER = struct.Struct("!HHHHHH")  # RFC 1035, 4.1.1
 
+reading = at_once.OneByOne(patience=1)
+
 
 class AskAgain(dns.exception.DNSException):
     """The answer is cut off, or lost among others' datagrams: over TCP it may come whole."""
@@ -125,7 +127,7 @@ def _left(until: float) -> float:
 
 def _read(wire: bytes, query: Message) -> Answer:
     """The answer to `query` in a message, which others wait for, as long as it takes, to read theirs."""
-    with at_once.long_answers.one():
+    with reading.one():
         return _parsed(wire, query)
 
 

@@ -4,6 +4,7 @@ import itertools
 import struct
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import dns.exception
 import dns.message
@@ -11,6 +12,7 @@ import pytest
 from dns.name import from_text as dns_name
 from dns.rdatatype import RdataType
 
+from core import at_once
 from orgs.domains import name_servers
 from orgs.domains.name_servers import AskAgain, find
 from orgs.domains.txt_records import Lookup
@@ -161,3 +163,12 @@ def test_following_a_referral_takes_time_that_is_linear_in_its_records():
         return calls(lambda: Lookup()._delegated(answer, name, above=dns_name("com")))
 
     assert cost(referral(32)) < 6 * cost(referral(8))
+
+
+def test_reading_waits_for_no_long_answer_to_a_member(monkeypatch):
+    monkeypatch.setattr(at_once, "long_answers", at_once.OneByOne(patience=600))
+
+    with ThreadPoolExecutor(1) as threads, at_once.long_answers.one():
+        answer = threads.submit(read, message()).result(timeout=10)
+
+    assert answer.answer == []
