@@ -57,7 +57,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     _waiting: ClassVar[list[None]] = []  # one for each thread that waits for a connection
     _asked_at = 0.0
     _is_kept = False  # between two requests of a thread
-    is_read_only = False  # its server has refused a change
+    is_read_only = False  # its server takes no changes
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> psycopg.Connection:
         """A connection from the pool that works."""
@@ -89,7 +89,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.connection is None or self.in_atomic_block:
             return
         is_idle = self.connection.pgconn.transaction_status == TransactionStatus.IDLE
-        if self.errors_occurred or self._waiting or not is_idle or not self.get_autocommit():
+        is_used_up = self.errors_occurred or self.is_read_only or not self.get_autocommit()
+        if is_used_up or self._waiting or not is_idle:
             self.close()
             return
         self.connection.rests_since = monotonic()
@@ -143,11 +144,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _close(self) -> None:
         if self.connection is not None:
+            is_of_no_use = self.is_read_only or self.connection.broken
             if self.is_read_only:
                 self.connection.close()
             if not self._is_kept:
                 self.connection.rests_since = monotonic()
-            if self.pool is not None and self.connection.broken:  # as the others probably are
+            if self.pool is not None and is_of_no_use:  # as the others probably are
                 self._drain(self._asked_at)
         super()._close()  # type: ignore[misc]
 

@@ -99,7 +99,8 @@ class ReportForm(forms.Form):
     )
     website = forms.CharField(required=False)
     cut: Sequence[str] = ()  # what the link brought too much of, as people call it
-    has_words_of_a_link = False  # a field shows a part of them only: a preview comes before sending
+    has_words_of_a_link = False
+    is_unseen = False  # a field shows a part of its text only: a preview comes before sending
 
     @classmethod
     def filled_in(cls, query: QueryDict) -> "ReportForm":
@@ -119,7 +120,7 @@ class ReportForm(forms.Form):
             brought["doc_url"] = ""
         for name, text in brought.items():
             form.initial[name] = clean(text[: longest[name]])
-        form.has_words_of_a_link = any(form.initial[name] for name in WORDS)
+        form.is_unseen = form.has_words_of_a_link = any(form.initial[name] for name in WORDS)
         return form
 
     def clean_doc_url(self) -> str:

@@ -1,6 +1,7 @@
 """`/report/`: a person without an account reports a page."""
 
 import logging
+import re
 from typing import Any
 
 from django.conf import settings
@@ -25,6 +26,7 @@ from reports.screening import SecretNotice
 
 log = logging.getLogger("django.security.csrf")  # as Django says it of other forms
 
+AUTHORITY = re.compile(r"//[^/?#]*")
 LOOK_AGAIN = "Please look at your report once more, then press Send."
 SEND_AGAIN = "Reload this page then: your browser still has what you wrote, and sends it again."
 FROM_ELSEWHERE = (
@@ -90,15 +92,17 @@ def _preview(
     request: HttpRequest, form: ReportForm, *, again: str = "", status: int = 200
 ) -> HttpResponse:
     """What would be sent, and where. Counts as a report, and stores nothing."""
+    form.is_unseen = True  # until it is shown below
     try:
         admission.count_look(request)
         sent = form.report()
         if sent is None:
-            return _page(request, form, status=400)
+            return _page(request, form, status=400, again=again)
         columns, notices = intake.screened(sent.body)
     except ApiError as error:
         return _refused(request, form, error)
     where = destination.of(columns["canonical_url"])
+    form.is_unseen = False
     shown = {"preview": columns, "removed": _in_words(notices), "again": again}
     return _page(request, form, where, status=status, **shown)
 
@@ -128,12 +132,13 @@ def _destination_of_link(request: HttpRequest, form: ReportForm) -> destination.
 
 def _host_in_ascii(form: ReportForm) -> str:
     """The host of the page, if it is written in other letters, which may look like it; else empty."""
-    text = form["doc_url"].value() or ""
+    text = (form["doc_url"].value() or "").strip()
     try:
-        host = canonical.as_written(text.strip()).host or ""
+        host = canonical.as_written(text).host or ""
     except canonical.InvalidURL:
         return ""
-    return "" if host in text.lower() else host
+    written = AUTHORITY.search(text.lower())  # what comes behind it may name any host
+    return "" if written and host in written[0] else host
 
 
 def _tell(request: HttpRequest, receipt: intake.Receipt) -> None:

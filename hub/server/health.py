@@ -26,12 +26,16 @@ def problem() -> str:
 
 
 def _is_read_only(cursor: Any) -> bool:
-    """Whether the database can only be read: a replica, or a file that may not be written. Asks it in any case."""
+    """Whether the database can only be read: a replica, or a file that may not be written. Asks it in any case.
+
+    Such a connection is left after the request, also where nothing but probes comes any more.
+    """
     if connection.vendor == "sqlite":
         cursor.execute("SELECT 1")
-        return connection.is_read_only  # type: ignore[attr-defined]
-    cursor.execute("SELECT current_setting('transaction_read_only')")
-    return cursor.fetchone() == ("on",)
+    else:
+        cursor.execute("SELECT current_setting('transaction_read_only')")
+        connection.is_read_only = cursor.fetchone() == ("on",)  # type: ignore[attr-defined]
+    return connection.is_read_only  # type: ignore[attr-defined]
 
 
 def missing_migrations(using: Any) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import dns.exception
 import dns.flags
 import dns.message
+import dns.name
 import dns.rcode
 import dns.rdata
 import dns.wire
@@ -30,6 +31,8 @@ MAX_DATAGRAMS = 100  # for one question: if none is its answer, it is asked over
 WITH_DATA = {RdataType.A, RdataType.AAAA, RdataType.CNAME, RdataType.NS, RdataType.TXT}
 WITHOUT = {RdataType.DNAME, RdataType.SOA}  # it is enough to know that they are there
 HEADER = struct.Struct("!HHHHHH")  # RFC 1035, 4.1.1
+
+reading = at_once.OneByOne(patience=1)
 
 
 class AskAgain(dns.exception.DNSException):
@@ -72,12 +75,13 @@ def over_udp(query: Message, server: Server, seconds: float) -> Answer:
     Raises `AskAgain`, `TimeoutError`, another `OSError` or `DNSException`.
     """
     until = time.monotonic() + seconds
-    with socket.socket(_family(server), socket.SOCK_DGRAM) as one:
-        one.sendto(query.to_wire(), server)
+    family, there = _socket_address(server)
+    with socket.socket(family, socket.SOCK_DGRAM) as one:
+        one.sendto(query.to_wire(), there)
         for _ in range(MAX_DATAGRAMS):
             one.settimeout(_left(until))
             datagram, sender = one.recvfrom(MAX_ANSWER)  # the rest of a longer one is lost
-            if tuple(sender[:2]) == server and datagram[:2] == query.id.to_bytes(2):
+            if sender == there and datagram[:2] == query.id.to_bytes(2):
                 return _read(datagram, query)
     raise AskAgain
 
@@ -85,9 +89,10 @@ def over_udp(query: Message, server: Server, seconds: float) -> Answer:
 def over_tcp(query: Message, server: Server, seconds: float) -> Answer:
     """The message that comes over a connection. Raises `TimeoutError`, another `OSError` or `DNSException`."""
     until = time.monotonic() + seconds
-    with socket.socket(_family(server), socket.SOCK_STREAM) as one:
+    family, there = _socket_address(server)
+    with socket.socket(family, socket.SOCK_STREAM) as one:
         one.settimeout(_left(until))
-        one.connect(server)
+        one.connect(there)
         one.sendall(query.to_wire(prepend_length=True))
         length = int.from_bytes(_exactly(one, 2, until))
         if length > MAX_ANSWER:
@@ -106,8 +111,11 @@ def _exactly(one: socket.socket, size: int, until: float) -> bytes:
     return received
 
 
-def _family(server: Server) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in server.address else socket.AF_INET
+def _socket_address(server: Server) -> tuple[socket.AddressFamily, Any]:
+    """The address in the one spelling that a datagram from there comes with, and the scope of a link-local one."""
+    numeric = socket.AI_NUMERICHOST
+    [(family, *_, there), *_] = socket.getaddrinfo(*server, type=socket.SOCK_DGRAM, flags=numeric)
+    return family, there
 
 
 def _left(until: float) -> float:
@@ -119,7 +127,7 @@ def _left(until: float) -> float:
 
 def _read(wire: bytes, query: Message) -> Answer:
     """The answer to `query` in a message, which others wait for, as long as it takes, to read theirs."""
-    with at_once.long_answers.one():
+    with reading.one():
         return _parsed(wire, query)
 
 
@@ -138,7 +146,8 @@ def _parsed(wire: bytes, query: Message) -> Answer:
         parser.get_name(decompress=True)
         parser.get_bytes(4)
     sections = [_section(parser, size) for size in sizes]
-    return Answer(dns.rcode.from_flags(flags, 0), bool(flags & dns.flags.AA), *sections)
+    of_edns = next(iter(find(sections[2], dns.name.root, RdataType.OPT)), 0)
+    return Answer(dns.rcode.from_flags(flags, of_edns), bool(flags & dns.flags.AA), *sections)
 
 
 def _section(parser: dns.wire.Parser, size: int) -> list[Record]:
@@ -148,9 +157,12 @@ def _section(parser: dns.wire.Parser, size: int) -> list[Record]:
 
 def _record(parser: dns.wire.Parser) -> Record | None:
     name = parser.get_name(decompress=True)
-    number, of_class, _, length = parser.get_struct("!HHIH")
+    number, of_class, ttl, length = parser.get_struct("!HHIH")
     kind = RdataType.make(number)
     with parser.restrict_to(length):
+        if kind == RdataType.OPT:  # it has more of the code in place of its TTL: RFC 6891, 6.1.3
+            parser.get_remaining()
+            return Record(name, kind, ttl)
         if of_class == RdataClass.IN and kind in WITH_DATA:
             return Record(name, kind, dns.rdata.from_wire_parser(of_class, kind, parser))
         parser.get_remaining()

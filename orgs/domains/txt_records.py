@@ -219,7 +219,7 @@ class Lookup:
         for top in (each.name for each in referral.authority if each.kind == RdataType.NS):
             if top != above and top.is_subdomain(above) and name.is_subdomain(top):
                 hosts = [each.target for each in find(referral.authority, top, RdataType.NS)]
-                for host in hosts:
+                for host in hosts[:ASKED_FIRST]:
                     glue = find(referral.additional, host, RdataType.A)
                     if glue and host.is_subdomain(above):
                         self._addresses_of[host] = _public(glue)

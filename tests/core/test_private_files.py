@@ -34,5 +34,5 @@ def test_a_full_disk_leaves_no_part_of_a_key(key):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
     [told] = of_the_hub.MISCONFIGURED
-    assert told == f"{key} cannot be used: File too large. Set HUB_SECRET_KEY."
+    assert told == f"{key} cannot be used: File too large. Set HUB_SECRET_KEY, or remove the file."
     assert not list(key.parent.iterdir())

@@ -31,11 +31,12 @@ def ask() -> int:
         connection.close()
 
 
-def fill_pool(size: int) -> None:
+def fill_pool(size: int, statement: str = "SELECT 1") -> None:
     together = Barrier(size)
 
     def hold(_: int) -> None:
-        connection.ensure_connection()
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
         together.wait()
         connection.close()
 
@@ -346,3 +347,29 @@ def test_a_server_that_takes_no_changes_is_left_at_once():
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
     assert refused.json()["error"] == "unavailable"
     assert again.status_code == 201
+
+
+def test_a_server_that_takes_no_changes_costs_one_request_whatever_was_in_the_pool():
+    fill_pool(36, "SET default_transaction_read_only = on")  # all that there may be
+    client, answers = Client(), []
+
+    for _ in range(8):
+        answers.append(build.send(client).status_code)
+        connection.close()
+
+    assert answers == [503, *[201] * 7]
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_server_that_takes_no_changes_is_left_where_only_probes_come():
+    """A balancer sends no report to a Hub that is not ready."""
+    client, answers = Client(), []
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+
+    for _ in range(2):
+        connection.take_up()
+        answers.append(client.get("/readyz").status_code)
+        connection.keep()
+
+    assert answers == [503, 200]

@@ -124,6 +124,20 @@ def test_the_words_of_a_link_are_shown_whole_before_they_can_be_sent(client, nam
     assert "The link that led here" not in text_of(preview)
 
 
+@pytest.mark.parametrize("left", [{"kind": ""}, {"doc_url": "docs.acme.com/install"}])
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_words_that_no_preview_could_show_yet_cannot_be_sent(left, is_ours):
+    """Whoever made the link, or the other site that sent the form, has left something to correct."""
+    browser = Client(enforce_csrf_checks=not is_ours)
+    typed = TYPED | left | {"details": f"S{' ' * 90}Seen by nobody", "preview": "1"}
+
+    answer = browser.post("/report/", typed, headers={"Origin": "https://evil.example"})
+
+    assert answer.status_code == 400
+    assert buttons_of(answer) == ["Preview"]
+    assert ("Another site has filled in this form." in text_of(answer)) != is_ours
+
+
 @pytest.mark.parametrize("query", [{}, {"doc_url": PAGE}, {"doc_url": PAGE, "kind": "broken"}])
 def test_a_link_without_words_leads_to_a_form_that_can_be_sent(client, query):
     answer = client.get("/report/", query)
@@ -461,9 +475,12 @@ def test_a_report_that_github_refuses_is_stored_all_the_same(client, code_host):
 
 
 @pytest.mark.parametrize("host", ["docs.ex\u0430mple.com", "docs.ex%D0%B0mple.com"])
-def test_a_host_that_looks_like_another_is_told_apart(client, host):
-    link = client.get("/report/", {"doc_url": f"https://{host}/install"})
-    preview = send(client, doc_url=f"https://{host}/install", preview="1")
+@pytest.mark.parametrize(
+    "behind_it", ["install", "docs.xn--exmple-4nf.com", "#//docs.xn--exmple-4nf.com"]
+)
+def test_a_host_that_looks_like_another_is_told_apart(client, host, behind_it):
+    link = client.get("/report/", {"doc_url": f"https://{host}/{behind_it}"})
+    preview = send(client, doc_url=f"https://{host}/{behind_it}", preview="1")
 
     for page in (link, preview):
         assert "The host of the page is docs.xn--exmple-4nf.com :" in text_of(page)

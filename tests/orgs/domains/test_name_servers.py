@@ -4,6 +4,7 @@ import itertools
 import struct
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import dns.exception
 import dns.message
@@ -11,8 +12,10 @@ import pytest
 from dns.name import from_text as dns_name
 from dns.rdatatype import RdataType
 
+from core import at_once
 from orgs.domains import name_servers
 from orgs.domains.name_servers import AskAgain, find
+from orgs.domains.txt_records import Lookup
 
 NAME = dns_name("docs.acme.com")
 QUERY = dns.message.make_query(NAME, "TXT")
@@ -83,6 +86,16 @@ def test_what_is_no_answer_is_told(wire):
     assert not isinstance(error.value, AskAgain)
 
 
+def test_a_code_of_edns_is_read():
+    """It begins in the header, where BADVERS looks like an answer without records."""
+    edns = record(b"\0", RdataType.OPT, b"", of_class=1232)
+    bad_version = edns[:5] + b"\x01" + edns[6:]
+
+    codes = [read(header((0, 0, 1)) + QUESTION + each).rcode.name for each in (edns, bad_version)]
+
+    assert codes == ["NOERROR", "BADVERS"]
+
+
 def test_what_is_cut_off_is_asked_for_again():
     with pytest.raises(AskAgain):
         read(header((1, 0, 0), flags=0x8600) + QUESTION)
@@ -133,3 +146,29 @@ def test_reading_takes_time_that_is_linear_in_the_records(costly):
 
     assert many < 6 * few
     assert many < 250_000  # 5 ms, on a machine of 2026
+
+
+def test_following_a_referral_takes_time_that_is_linear_in_its_records():
+    """As many addresses as name servers, all of one name of a hundred labels."""
+    name = dns_name("a." * 100 + "acme.com")
+    query = dns.message.make_query(name, "TXT")
+    query.id = QUERY.id
+
+    def referral(number: int) -> name_servers.Answer:
+        records = [record(ALL, RdataType.NS, ALL), record(ALL, RdataType.A, bytes(4))]
+        wire = header((0, number, number)) + query.to_wire()[12:]
+        return name_servers._read(wire + b"".join(each * number for each in records), query)
+
+    def cost(answer: name_servers.Answer) -> int:
+        return calls(lambda: Lookup()._delegated(answer, name, above=dns_name("com")))
+
+    assert cost(referral(32)) < 6 * cost(referral(8))
+
+
+def test_reading_waits_for_no_long_answer_to_a_member(monkeypatch):
+    monkeypatch.setattr(at_once, "long_answers", at_once.OneByOne(patience=600))
+
+    with ThreadPoolExecutor(1) as threads, at_once.long_answers.one():
+        answer = threads.submit(read, message()).result(timeout=10)
+
+    assert answer.answer == []

@@ -76,6 +76,18 @@ def test_one_lost_answer_is_not_the_end(dns, impatient, settings):
     assert Lookup().at(NAME).texts == ("one",)
 
 
+def test_a_resolver_is_known_by_its_address_in_any_spelling(monkeypatch, dns, impatient):
+    """An IPv6 address in `/etc/resolv.conf` may have capitals, zeros, and the name of a network card."""
+    [resolver] = txt_records.configured_servers()
+    monkeypatch.setattr(txt_records, "_resolvers", lambda: [resolver._replace(address="127.1")])
+    dns.txt(NAME, "one")
+    dns.txt(f"more.{NAME}", "two")
+    dns.fail(f"more.{NAME}", "truncated")
+
+    assert Lookup().at(NAME).texts == ("one",)
+    assert Lookup().at(f"more.{NAME}").texts == ("two",)
+
+
 def test_an_alias_is_followed_and_told(dns):
     dns.alias(NAME, "proof.acme.net")
     dns.alias("proof.acme.net", "deep.acme.org")
