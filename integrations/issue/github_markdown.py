@@ -3,7 +3,7 @@
 import ctypes
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import unescape
 from threading import Lock
 
@@ -12,7 +12,6 @@ from cmarkgfm.cmark import Options
 
 EXTENSIONS = ["table", "strikethrough", "autolink", "tagfilter", "tasklist"]
 UNSEEN = "\u2060"  # a word joiner, which no cleaned text has
-_CODE = re.compile(r"<pre><code[^>]*>(.*?)\n</code></pre>", re.DOTALL)
 _RUN = re.compile(r"`+|~+")
 
 _one_at_a_time = Lock()  # which signs an extension has, all threads share in cmark-gfm
@@ -89,7 +88,17 @@ def _with_code(pieces: Sequence[str], prefixes: Mapping[int, str], word: str) ->
 
 
 def _shown(body: str) -> Counter[str]:
-    return Counter(unescape(code) for code in _CODE.findall(html(body)))
+    return Counter(map(unescape, _code_in(html(body))))
+
+
+def _code_in(shown: str) -> Iterator[str]:
+    """The code blocks of HTML; a template may have begun many that do not end."""
+    end = 0
+    while (begun := shown.find("<pre><code", end)) >= 0:
+        if (end := shown.find("</code></pre>", begun)) < 0:
+            return
+        start = shown.index(">", begun + len("<pre>")) + 1
+        yield shown[start:end].removesuffix("\n")
 
 
 def what_ends(body: str) -> str:

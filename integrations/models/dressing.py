@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 EVERY_KIND = "*"  # its labels are for reports of every kind
+COMPARED = 200  # characters: many marks are put in order in quadratic time
 LABEL, ASSIGNEE, TYPE = "label ", "assignee ", "issue type "
 WHAT_TO_DO = {
     LABEL: "Create the label in {repository} yourself, or choose another one.",
@@ -86,8 +87,8 @@ def _others(mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def key(name: str) -> str:
-    """The same for two spellings that are the same to GitHub."""
-    return unicodedata.normalize("NFC", name).casefold()
+    """The same for two spellings that are the same to GitHub, which takes none that is longer than `COMPARED`."""
+    return unicodedata.normalize("NFC", name[:COMPARED]).casefold()
 
 
 def _listed(lines: list[str]) -> str:

@@ -1,5 +1,6 @@
 """Templates and reports that cost more than they say."""
 
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,6 +63,34 @@ def report_of_empty_cells(world: World) -> str:
     """Two wide tables of narrow rows, in a report of 8,000 characters and the default template."""
     table = "a|" * 400 + "\n" + "-|" * 400 + "\n" + "a\n" * 1_100
     return _report_through(world, "", report__details=f"{table}\n{table}"[:8_000])
+
+
+@attack(MEMBER, "stop the Hub")
+def template_of_empty_code_blocks(world: World) -> str:
+    """2,000 of them, in each of which the end of another one was looked for, and a report with code."""
+    blocks = "```\n```\n" * 2_000 + '"' * 1_900
+    template = f"{{suggested_fix}}\n\n{blocks}\n\n{{details}}\n\n{{evidence}}"
+    quoted = {"report__details": '"' * 8_000, "report__evidence": EVIDENCE[:2]}
+    return _report_through(world, template, report__suggested_fix="```\nx\n```", **quoted)
+
+
+@attack(MEMBER, "stop the Hub")
+def labels_of_marks(world: World) -> str:
+    """A name of 31,000 marks, which is refused, once its marks were put in order to compare it."""
+    token = build.token(build.member(world.acme()))
+    body = {"labels": {"broken": ["\u0301" * 15_500 + "\u0323" * 15_500]}}
+    wire = json.dumps({"repo_owner": "acme", "repo_name": "docs", **body}, ensure_ascii=False)
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    with world.hub() as hub:
+        path = f"{hub.url}/v1/orgs/me/integrations/github"
+        told: list[int] = []
+        for sent in (b"{}", wire.encode()):
+            took = hub.cpu_of(
+                lambda sent=sent: told.append(
+                    requests.post(path, sent, headers=headers, timeout=60).status_code
+                )
+            )
+    return stands_if(took < SLOW / 5 and told == [400, 400], f"{told}; {took:.0f} ms of computing")
 
 
 @attack(STRANGER, "stop the Hub")

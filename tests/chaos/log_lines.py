@@ -16,7 +16,7 @@ DATABASE_ERRORS = re.compile(
     r"idle-in-transaction timeout|"
     r"The database cannot be reached: |Service Unavailable: |"  # Django's line about a 503, which the journal has, too
     r"lock timeout|disk is full|disk I/O error|No space left|DiskFull|connection (is|was) (closed|lost)|"
-    r"server closed the connection|couldn't get a connection"
+    r"server closed the connection|couldn't get a connection|invalid socket"
 )
 REDIS_ERRORS = re.compile(r"[Rr]edis")
 BAD_GATEWAY = re.compile(r"Bad Gateway: ")  # only members get a 502, and the journal has each

@@ -52,3 +52,28 @@ def test_a_text_is_shown_as_by_the_library(text):
     shown = cmarkgfm.markdown_to_html_with_extensions(text, options=options, extensions=extensions)
 
     assert github_markdown.html(text) == shown
+
+
+def test_a_code_block_ends_where_it_ends_also_an_empty_one():
+    blocks = "```\n```\n\n```\nx\n```\n\n<pre><code>y</code></pre>\n\n<pre><code>never ends\n"
+
+    assert github_markdown._shown(blocks) == {"": 1, "x": 1, "y": 1}
+
+
+def test_code_blocks_are_found_in_one_pass_whether_they_end_or_not():
+    """The attack: in each of thousands of empty blocks the end of another one was looked for."""
+
+    class Text(str):
+        read = 0
+
+        def find(self, what: str, start: int = 0) -> int:
+            found = super().find(what, start)
+            Text.read += (len(self) if found < 0 else found) - start
+            return found
+
+    for one in ("<pre><code></code></pre>", "<pre><code>", "<pre><code", "</code></pre>"):
+        Text.read = 0
+        text = Text(one * 1000)
+        [*github_markdown._code_in(text)]
+
+        assert Text.read <= 3 * len(text)

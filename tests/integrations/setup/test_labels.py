@@ -1,12 +1,14 @@
 """Choosing labels, assignees and a type: by the API, checked before anything is asked or saved."""
 
 import json
+import unicodedata
+from types import SimpleNamespace
 
 import pytest
 
 from integrations.github_sync import applying
-from integrations.models import Integration
-from integrations.setup import configuration
+from integrations.models import Integration, dressing
+from integrations.setup import configuration, labels
 from orgs.models import Membership
 from tests import build
 
@@ -203,3 +205,22 @@ def test_a_choice_survives_a_suspension(alice, code_host):
     applying.mark_uninstalled(Integration.objects.get().installation)
 
     assert json.loads(json.dumps(chosen(alice))) == CHOICE
+
+
+def test_a_name_that_is_refused_costs_no_more_than_a_long_one(monkeypatch):
+    """The attack: 31,000 marks in a name were put in order to compare it, before its length was looked at."""
+    longest: list[int] = []
+    normalize = unicodedata.normalize
+    monkeypatch.setattr(
+        dressing,
+        "unicodedata",
+        SimpleNamespace(
+            normalize=lambda form, text: longest.append(len(text)) or normalize(form, text)
+        ),
+    )
+
+    long = "\u0301" * 31_000
+    faults = labels.faults(labels.Choice({"broken": [long]}, [long], long))
+
+    assert len(faults) == 3
+    assert max(longest) <= dressing.COMPARED
