@@ -175,20 +175,27 @@ def unnamed(source: str) -> list[str]:
 def pumps(pattern: re.Pattern[str]) -> list[Pump]:
     """Repetitions of what the pattern matches a part of, in pairs, with and without an end.
 
-    And alone behind what the pattern begins with, for repetitions in its middle.
+    And alone behind what the pattern begins with, for repetitions in its middle; and of what it begins with, from
+    each of which it may read on to the end.
     """
     parts = _fragments(pattern)
     pairs = [first + second for first, second in itertools.product(parts, repeat=2)]
     units = dict.fromkeys([*parts, *pairs])
+    units |= dict.fromkeys(_beginnings(pattern))
     found = [Pump(unit, ending) for unit, ending in itertools.product(units, ENDINGS)]
     inside = itertools.product(parts, [*ENDINGS, ORDINARY], _beginnings(pattern))
     return found + [Pump(*each) for each in inside]
 
 
 def _beginnings(pattern: re.Pattern[str]) -> list[str]:
-    """What the pattern matches up to each of its parts, and all of it."""
+    """What the pattern matches up to each of its parts, such as a word, and all of it."""
     tree = list(_parser.parse(pattern.pattern, pattern.flags))
-    found = (_sample(tree[:length], 1) for length in range(1, len(tree) + 1))
+    ends = [
+        length
+        for length in range(1, len(tree) + 1)
+        if length == len(tree) or tree[length][0] is not sre.LITERAL
+    ]
+    found = (_sample(tree[:length], 1) for length in ends)
     return list(dict.fromkeys(filter(None, found)))[:BEGINNINGS]
 
 

@@ -21,6 +21,7 @@ OLD = {
     "spaces before an end": r"\s+$",
     "heading": r"(#{1,6})[ \t]+(.*?)[ \t]*",
     "spaces in the middle": r"x *[^;\n]*;",
+    "code blocks": r"(?s)<pre><code[^>]*>(.*?)\n</code></pre>",
 }
 
 WORDS_OF_PEOPLE = {  # in any script: what else is read there is neither an address nor a rule
