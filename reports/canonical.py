@@ -98,15 +98,16 @@ def _authority(text: str, scheme: str) -> tuple[str, str]:
     if "@" in text:
         raise InvalidURL("Must not contain a user name or password.")
     parts = AUTHORITY.fullmatch(text)
-    if not parts or int(parts[2] or 0) > MAX_PORT:
+    port = (parts[2] or "").lstrip("0") if parts else ""
+    if not parts or len(port) > len(str(MAX_PORT)) or int(port or 0) > MAX_PORT:
         raise InvalidURL("Must have a valid host and port.")
     try:
         host = hosts.normalize(unquote(parts[1], errors="strict"))
     except ValueError:
         raise InvalidURL("Must have a valid host name.") from None
-    if not parts[2] or int(parts[2]) == DEFAULT_PORTS[scheme]:
+    if not parts[2] or int(port or 0) == DEFAULT_PORTS[scheme]:
         return host, ""
-    return host, f":{int(parts[2])}"
+    return host, f":{port or 0}"
 
 
 def resolved(path: str) -> str:

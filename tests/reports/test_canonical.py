@@ -158,6 +158,7 @@ def test_a_path_in_a_repository_only_loses_its_fragment(text, expected):
         ("https://docs.acme.com:-1/", "host and port"),
         ("https://docs.acme.com:٤٤٣/", "host and port"),
         ("https://docs.acme.com:65536/", "host and port"),
+        (f"https://docs.acme.com:{'1' * 5000}/", "host and port"),  # more digits than `int` takes
         ("https://docs.acme.com:" + "9" * 2000, "host and port"),
         ("https://./", "valid host"),
         ("https://docs..acme.com/", "valid host"),

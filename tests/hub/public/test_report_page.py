@@ -491,3 +491,9 @@ def test_a_host_that_looks_like_another_is_told_apart(client, host, behind_it):
 )
 def test_a_host_in_ascii_is_not_explained(client, page):
     assert "The host of the page" not in text_of(client.get("/report/", {"doc_url": page}))
+
+
+def test_a_port_of_thousands_of_digits_is_no_internal_error(client):
+    typed = {"doc_url": f"https://docs.acme.com:{'1' * 5000}/", "kind": "broken", "summary": "x"}
+
+    assert client.post("/report/", typed).status_code == 400
