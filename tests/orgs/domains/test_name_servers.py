@@ -18,7 +18,7 @@ from orgs.domains.name_servers import AskAgain, find
 from orgs.domains.txt_records import Lookup
 
 NAME = dns_name("docs.acme.com")
-QUERY = dns.message.make_query(NAME, "TXT")
+QUERY = dns.message.make_query(NAME, "TXT", id=1)
 QUESTION = QUERY.to_wire()[12:]
 LONG = b"\x01a" * 100 + b"\0"  # a name of 100 labels
 ALL = struct.pack("!H", 0xC000 | 12)  # a name: that of the question
