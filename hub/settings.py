@@ -24,7 +24,7 @@ VAR_DIR = BASE_DIR / "var"
 PUBLIC_CODE_HOST = "https://github.com"
 ON, OFF = ("true", "on", "yes", "y", "ok", "1"), ("false", "off", "no", "n", "0")
 SHORTEST_FORMER = 20  # characters of a former secret
-MOST_AMOUNT = 999_999_999  # in a rate; of 0, nobody could do what it is about
+MOST_AMOUNT = 10**12  # in a rate; of 0, nobody could do what it is about
 
 env = environ.Env()
 # A password may begin with $, which would else stand for another variable.
