@@ -18,8 +18,6 @@ application = Application()
 rates.prepare()
 hosts.prepare()
 reverse("settings")  # loads all views
-for each in (
-    "utf-8-sig",
-    "unicode_escape",
-):  # of bodies, and of Django's line about what is refused:
-    codecs.lookup(each)  # each is a file, and no further one may be opened by then
+# Of bodies, and of Django's line about what is refused: each is a file, and no further one may be opened by then.
+for encoding in ("utf-8-sig", "unicode_escape"):
+    codecs.lookup(encoding)

@@ -15,9 +15,8 @@ from integrations.models import webhook
 
 DAY = 24 * 60 * 60  # seconds
 
-asked_each_time = cache_control(
-    public=True, no_cache=True
-)  # they say who is signed in, and what has happened
+# They say who is signed in, and what has happened.
+asked_each_time = cache_control(public=True, no_cache=True)
 
 
 @require_safe

@@ -20,7 +20,7 @@ ALWAYS = {
 WITHOUT_PREFIX = {"CONTENT_LENGTH", "CONTENT_TYPE"}
 COOKIE = re.compile(
     r"[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*="
-)  # its name is a token: RFC 6265, 4.1.1
+)  # a name is a token: RFC 6265, 4.1.1
 
 
 def of(scope: Scope, body: bytes) -> dict[str, Any]:
