@@ -38,25 +38,17 @@ def test_who_reads_too_slowly_leaves_the_room_to_others():
         each.close()
 
 
-def test_who_reads_fast_enough_gives_nothing_up(monkeypatch):
-    monkeypatch.setattr(spool, "PACE", 0)
+@pytest.mark.parametrize(
+    ("bound", "value"), [("PACE", 0), ("A_WHILE", 60)], ids=["fast enough", "not for long yet"]
+)
+def test_nobody_who_reads_like_this_gives_theirs_up(monkeypatch, bound, value):
+    monkeypatch.setattr(spool, bound, value)
     kept = [whole("acme"), whole("initech")]
 
     with pytest.raises(Overloaded):
         whole("others")
 
     assert not any(map(_is_given_up, kept))
-    for each in kept:
-        each.close()
-
-
-def test_nobody_is_slow_at_once(monkeypatch):
-    monkeypatch.setattr(spool, "A_WHILE", 60)
-    kept = [whole("acme"), whole("initech")]
-
-    with pytest.raises(Overloaded):
-        whole("others")
-
     for each in kept:
         each.close()
 
