@@ -51,6 +51,7 @@ class Job(NamedTuple):
     every: timedelta
     run: Callable[[Callable[[], bool]], object]  # gets a function that tells whether to continue
     longest: int | None = None  # seconds of one turn; None: `LONGEST_JOB`
+    asks_strangers: bool = False  # waits for servers of others, so nothing may wait for it
 
 
 JOBS = [
@@ -72,8 +73,8 @@ JOBS = [
         timedelta(minutes=1),
         partial(ownership_changes.release_all_regained, bookmark=ownership_changes.Bookmark()),
     ),
-    Job("domains", timedelta(minutes=5), reverification.maintain),
-    Job("public files", timedelta(minutes=5), checking.maintain),
+    Job("domains", timedelta(minutes=5), reverification.maintain, asks_strangers=True),
+    Job("public files", timedelta(minutes=5), checking.maintain, asks_strangers=True),
     Job(
         "reconcile installations",
         timedelta(minutes=1),
@@ -107,11 +108,22 @@ class Runner:
     def run(self) -> None:
         """Run until `stopping` is set."""
         threading.Thread(target=self._hold_lease, daemon=True).start()
+        asking = threading.Thread(target=self._ask_strangers, daemon=True)
+        asking.start()
         while not self.stopping.is_set():
             if self._mine.wait(PAUSE):
                 self._round()
                 self.stopping.wait(PAUSE)
+        asking.join()
         Lease.objects.give_back(RUNNER, holder=self.name)
+
+    def _ask_strangers(self) -> None:
+        """Run the jobs that wait for servers of others, which may be slow at will, beside all else."""
+        while not self.stopping.is_set():
+            if self._mine.wait(PAUSE):
+                self._do("jobs", partial(self._run_jobs, asking_strangers=True))
+                connection.close()
+                self.stopping.wait(OFTEN.total_seconds())
 
     def _round(self) -> None:
         """Deliver what is due, then run the jobs that are due; five short queries if there is nothing to do.
@@ -139,9 +151,10 @@ class Runner:
         if turns.is_anything_due():
             retries.retry(turns.due_ids(), go_on=self._for_a_while())
 
-    def _run_jobs(self) -> None:
-        free = Lease.objects.free({job.name: job.every for job in JOBS})
-        for job in JOBS:
+    def _run_jobs(self, *, asking_strangers: bool = False) -> None:
+        jobs = [job for job in JOBS if job.asks_strangers == asking_strangers]
+        free = Lease.objects.free({job.name: job.every for job in jobs})
+        for job in jobs:
             if job.name in free:
                 self._do(job.name, partial(self._run_in_turn, job))
 

@@ -4,13 +4,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import nullcontext
 from datetime import timedelta
 
 import psutil
 import pytest
 import requests
-from django.db import DataError, InterfaceError, OperationalError
+from django.db import DataError, InterfaceError, OperationalError, connection
 from django.test import Client
 
 from hub import maintenance
@@ -27,8 +28,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 MINUTE = timedelta(minutes=1)
 
 
-def take(holder: str) -> bool:
-    return Lease.objects.take("x", holder=holder, duration=MINUTE)
+def take(holder: str, name: str = "x") -> bool:
+    return Lease.objects.take(name, holder=holder, duration=MINUTE)
 
 
 def test_a_lease_is_one_holders_until_it_runs_out(clock):
@@ -206,6 +207,38 @@ def test_what_may_take_many_turns_has_short_ones(monkeypatch):
     runner._run_jobs()
 
     assert left == [False, True]
+
+
+def test_nothing_waits_for_servers_of_strangers(monkeypatch):
+    """They may take their time, and can be very many."""
+    asks, answers, sends = threading.Event(), threading.Event(), threading.Event()
+
+    def ask(go_on):
+        asks.set()
+        answers.wait()
+
+    jobs = [
+        Job("x", MINUTE, ask, asks_strangers=True),
+        Job("y", MINUTE, lambda go_on: asks.wait() and sends.set()),
+    ]
+    monkeypatch.setattr(maintenance, "JOBS", jobs)
+    runner = Runner()
+
+    def run():
+        runner.run()
+        connection.close()
+
+    running = threading.Thread(target=run)
+    running.start()
+    try:
+        sent = sends.wait(20)
+    finally:
+        for each in (asks, answers, runner.stopping):
+            each.set()
+        running.join()
+
+    assert sent
+    assert take("next", maintenance.RUNNER)  # given back
 
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
