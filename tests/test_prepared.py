@@ -19,7 +19,7 @@ from core.prepared import PreparedStatement, find, insert, time_of
 from hub.screen.setup_steps import COUNTS
 from integrations.answers import known
 from integrations.comments import again
-from integrations.delivery import line, pacing
+from integrations.delivery import line, pacing, turns
 from integrations.folding import candidates, stored_terms, verdicts
 from integrations.models import (
     Alert,
@@ -527,6 +527,28 @@ def test_due(organizations, clock):
             assert [(turn, time_of(at), *rest) for turn, at, *rest in found] == list(columns)
 
 
+def test_next_of_each(organizations, clock):
+    deliveries_at_random(organizations)
+    clock.advance(minutes=DRAW.randrange(9))
+    every = [each.pk for each in Integration.objects.order_by("pk")]
+    sources = sorted(set(Delivery.objects.values_list("source", flat=True)))
+    for integration in every:
+        waiting = Delivery.objects.waiting().filter(integration=integration)
+        for full in ([], sources[:1], sources[1:], sources):
+            due = Delivery.objects.in_turn().filter(integration=integration)
+            others = (
+                waiting.exclude(source__in=full).order_by("source").values_list("source", flat=True)
+            )
+            plain = [
+                due.filter(source=source).values_list("pk", flat=True).first()
+                for source in others.distinct()
+            ]
+            for most in (2, 500):
+                asked = [*[integration] * 3, full, most]
+                found = [pk for (pk,) in turns.NEXT_OF_EACH.rows(*asked)]
+                assert found == plain[:most]
+
+
 def test_take(organizations, clock, holds):
     clock.advance(minutes=DRAW.randrange(9))
     for each in deliveries_at_random(organizations):
@@ -698,6 +720,7 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "TRIED": (pacing.TRIED, ["f" * 16, *[1, timedelta(minutes=1)] * pacing.PARTS]),
     "USED": (pacing.USED, [[1, 2], timedelta(minutes=1)] * pacing.PARTS),
     "DUE": (line.DUE, [*[1, 9] * line.LINES, 9]),
+    "NEXT_OF_EACH": (turns.NEXT_OF_EACH, [1, 1, 1, ["", "f" * 16], 9]),
     "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),
     "ON_HOLD": (deliveries.ON_HOLD, [[1, 2]]),
     "RECORD": (deliveries.RECORD, [1, "", 1, 1, "", "", None, None, "", 1, 1]),
@@ -749,10 +772,8 @@ def test_each_is_answered_from_an_index(name):
     plan = "\n".join(str(row[-1]) for row in asked.rows(*values))
 
     assert "Seq Scan" not in plan
-    assert not re.findall(
-        r"SCAN (?!json_each|CONSTANT|tried|newest|page|leads|joined|compared|opened|found|shown|of_one|[ds]\b)\w+",
-        plan,
-    )
+    made_here = "CONSTANT|tried|waits|newest|page|leads|joined|compared|opened|found|shown|of_one"
+    assert not re.findall(rf"SCAN (?!json_each|{made_here}|[ds]\b)\w+", plan)
 
 
 def test_the_log_of_queries_has_the_text_however_often_it_was_asked(organizations):

@@ -8,15 +8,40 @@ from operator import attrgetter
 from django.db.models import OuterRef, Subquery
 
 from core import clock
+from core.prepared import PreparedStatement
 from integrations.delivery import pacing
 from integrations.models import Delivery, Integration
-from integrations.models.delivery import FORGOTTEN, DeliveryQuerySet
+from integrations.models.delivery import DeliveryQuerySet
 from integrations.models.integration import IntegrationQuerySet
 
 BATCH = 100
 INTEGRATIONS = 500  # with something waiting that are looked at each time
 IN_TURN = 10  # of one installation in a batch
-AHEAD = 1000  # deliveries of one integration that are looked at, where most may not be sent now
+AHEAD = 1000  # deliveries of one integration that are looked at, where most may not be sent now,
+SOURCES = 1000  # and its sources, where none of those may
+
+_ONE = """
+    SELECT {} FROM integrations_delivery
+    WHERE status = 'pending' AND integration_id = %s AND {} ORDER BY {} LIMIT 1
+"""
+_FIRST_SOURCE = _ONE.format("source", "TRUE", "source")
+_NEXT_SOURCE = _ONE.format("source", "source > waits.source", "source")
+_NEXT_OF_SOURCE = _ONE.format(
+    "id", "source = waits.source AND coalesce(due_at, {now}) <= {now}", "turn, due_at, id"
+)
+NEXT_OF_EACH = PreparedStatement(
+    "Which delivery is the next of each source of this integration for which any waits, but for these "
+    "sources? The index is jumped through from one source to the next, however much waits for each.",
+    f"""
+    WITH RECURSIVE waits(source) AS (
+        SELECT ({_FIRST_SOURCE})
+        UNION ALL
+        SELECT ({_NEXT_SOURCE}) FROM waits WHERE source IS NOT NULL
+    )
+    SELECT ({_NEXT_OF_SOURCE}) FROM waits
+    WHERE source IS NOT NULL AND NOT source = ANY(%s) LIMIT %s
+    """,  # noqa: S608  (no values)
+)
 
 
 def due_ids() -> list[str]:
@@ -81,13 +106,16 @@ def _waiting_integrations() -> list[int]:
 def next_of(integration: Integration, full: set[str]) -> DeliveryQuerySet:
     """The next deliveries of an integration, at most `IN_TURN`, without those of the sources in `full`.
 
-    These have used up their share. What is older than two days is one source, of which very many may
-    have the first turn: if that is full, they are not among the `AHEAD` that are looked at.
+    These have used up their share. If nearly all of the first `AHEAD` are theirs, it is one of each other source.
     """
     due = Delivery.objects.in_turn().filter(integration=integration)
-    if FORGOTTEN in full:
-        due = due.exclude(source=FORGOTTEN)
     if full:
         ahead = Delivery.objects.filter(pk__in=due.values("pk")[:AHEAD]).exclude(source__in=full)
-        due = ahead.order_by("turn", "due_at", "pk")
+        places = [
+            pk for (pk,) in ahead.order_by("turn", "due_at", "pk").values_list("pk")[:IN_TURN]
+        ]
+        if len(places) < IN_TURN:
+            first = NEXT_OF_EACH.rows(*[integration.pk] * 3, list(full), SOURCES)
+            places += [pk for (pk,) in first if pk]
+        due = Delivery.objects.in_turn().filter(pk__in=places)
     return due[:IN_TURN]

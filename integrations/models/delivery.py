@@ -609,10 +609,10 @@ class Delivery(models.Model):
             models.Index(
                 fields=["status", "integration", "turn", "due_at", "id"], name="delivery_turn"
             ),
-            models.Index(  # with the status, or SQLite would choose the one above
-                fields=["status", "integration", "turn", "due_at", "id"],
-                name="delivery_turn_of_known",
-                condition=Q(status="pending") & ~Q(source=FORGOTTEN),
+            models.Index(  # with the status, or SQLite would choose another one
+                fields=["status", "integration", "source", "turn", "due_at", "id"],
+                name="delivery_turn_of_source",
+                condition=Q(status="pending"),
             ),
             models.Index(fields=["integration", "source", "turn"], name="delivery_of_source"),
             models.Index(

@@ -7,21 +7,28 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import timedelta
 from statistics import median
 from urllib.parse import quote, urlencode
 
 import requests
 from django.db import connection
+from django.utils import timezone
 
+from core import client_address
+from integrations.models import Delivery
 from reports.models import Report
 from tests import build
 from tests.abuse._asking import asking
 from tests.abuse.table import STRANGER, attack
-from tests.abuse.world import Shipped, World, milliseconds, stands_if
+from tests.abuse.world import Shipped, World, let_wait, milliseconds, stands_if
 from tests.hub_process import ROOT
+from tests.waiting import wait_until
 
 FLOOD = 60  # reports, which is what one address may send in a minute
 LASTS = 9.0  # seconds
+WAITING = 400  # reports
+FULL = 12  # issues after which each of four sources has its share of 20 in a minute
 HONEST = "203.0.113.9"
 SOON = 5.0  # seconds in which an honest report is an issue
 FORM = "Content-Type: application/x-www-form-urlencoded"
@@ -56,6 +63,28 @@ def flood_of_five_sources(world: World) -> str:
     world.acme()
     with world.hub(maintain=True, HUB_TRUSTED_PROXIES="1") as hub:
         return _flood(world, hub, [f"198.51.{n}.7" for n in range(5)])
+
+
+@attack(STRANGER, "flood a repository")
+def what_waits_before_a_network_that_sends_much(world: World) -> str:
+    """Four networks let 400 reports each wait; one that sent as many today sends one more, which waited for hours."""
+    owner = world.acme()
+    before = timezone.now() - timedelta(hours=3)
+    let_wait(owner, WAITING, source=client_address.source(HONEST))
+    Delivery.objects.update(status="failed", last_tried_at=before)
+    for number in range(4):
+        let_wait(owner, WAITING, source=f"flood of {number}")
+    with world.hub(maintain=True, HUB_TRUSTED_PROXIES="1") as hub:
+        full = wait_until(lambda: Delivery.objects.filter(status="sent").count() >= FULL)
+        begun = time.monotonic()
+        sent = hub.post(build.report(), **{"X-Forwarded-For": HONEST}).json()["id"]
+        mine = Delivery.objects.filter(report=sent)
+        wait_until(lambda: mine.get().status == "sent")
+        seconds, status = time.monotonic() - begun, mine.get().status
+        issues = Delivery.objects.filter(status="sent").count()
+    connection.close()
+    figures = f"{status} after {seconds:.1f} s, beside {issues} issues"
+    return stands_if(full and status == "sent" and seconds < SOON, figures)
 
 
 @attack(STRANGER, "get around the limit of a claim")

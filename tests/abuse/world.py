@@ -84,7 +84,12 @@ class World(NamedTuple):
         return owner
 
 
-def let_wait(owner: Organization, number: int, page: str = "https://docs.acme.com/") -> None:
+def let_wait(
+    owner: Organization,
+    number: int,
+    page: str = "https://docs.acme.com/",
+    source: str = "a",
+) -> None:
     """So many reports about a page that `owner` has received, all from one network, and that wait."""
     now = timezone.now()
     words = {"doc_url": page, "kind": "other", "summary": "x"}
@@ -95,7 +100,7 @@ def let_wait(owner: Organization, number: int, page: str = "https://docs.acme.co
             Report(organization=owner, **words, **known) for _ in range(min(5000, number - first))
         )
         Delivery.objects.bulk_create(
-            Delivery(report=each, integration=integration, source="a", turn=turn)
+            Delivery(report=each, integration=integration, source=source, turn=turn)
             for turn, each in enumerate(some, first)
         )
     connection.close()

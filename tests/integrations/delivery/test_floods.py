@@ -275,15 +275,33 @@ def test_no_one_is_told_a_source(acme, client, code_host):
     assert source not in "".join(as_json(acme))
 
 
-@pytest.mark.parametrize("ahead", [turns.AHEAD - 1, turns.AHEAD * 3 // 2])
-def test_an_old_flood_of_very_many_sources_keeps_no_new_report_waiting(acme, clock, ahead):
-    backlog(7, source="-", status="failed", last_tried_at=clock.now())  # its share
-    backlog(ahead, source="-")
-    backlog(3, source="today")
+@pytest.mark.parametrize("source", ["-", "flooder"])
+@pytest.mark.parametrize(("ahead", "others"), [(-4, "xxyz"), (-1, "xyz"), (500, "xyz")])
+def test_whatever_waits_of_sources_with_their_share_keeps_no_other_waiting(
+    acme, clock, source, ahead, others
+):
+    """Also of one that has sent so much today that the turns of the flood are before its own."""
+    backlog(7, source=source, status="failed", last_tried_at=clock.now())  # its share
+    backlog(turns.AHEAD + ahead, source=source, turn=3)
+    for turn, other in enumerate("xxyz", 9):
+        backlog(1, source=other, turn=turn)
+    backlog(1, source="later", turn=1, due_at=clock.now() + timedelta(minutes=1))
 
-    sources = Delivery.objects.filter(report__in=turns.due_ids()).values_list("source", flat=True)
+    found = Delivery.objects.filter(report__in=turns.due_ids()).values_list("source", flat=True)
 
-    assert list(sources) == ["today"] * 3
+    assert "".join(found.order_by("turn")) == others
+
+
+def test_no_more_sources_are_looked_at_than_so_many(acme, monkeypatch):
+    monkeypatch.setattr(turns, "AHEAD", 1)
+    monkeypatch.setattr(turns, "SOURCES", 2)
+    backlog(1, source="flooder")
+    for other in "xyz":
+        backlog(1, source=other, turn=1)
+
+    found = turns.next_of(Integration.objects.get(), {"flooder"})
+
+    assert "".join(found.values_list("source", flat=True)) == "xy"
 
 
 @pytest.mark.slow
@@ -311,13 +329,12 @@ def test_what_is_next_is_read_from_an_index_however_much_waits(acme, client, cod
     integration = Integration.objects.get()
 
     next_ones = plan_of(turns.next_of(integration, set()))
-    without_a_full_source = plan_of(turns.next_of(integration, {"a"}))
-    of_two_days = plan_of(turns.next_of(integration, {"-", "a"}))
+    ahead, of_each = plans_of(lambda: turns.next_of(integration, {"a"}))
 
     assert "delivery_turn" in next_ones
-    assert "delivery_turn" in without_a_full_source
-    assert "delivery_turn_of_known" in of_two_days
-    assert not {"Sort", "TEMP B-TREE"} & set(re.findall("Sort|TEMP B-TREE", next_ones))
+    assert "delivery_turn" in ahead
+    assert set(re.findall(r"delivery_[a-z]\w+", of_each)) == {"delivery_turn_of_source"}
+    assert not re.search("Sort|TEMP B-TREE", next_ones + of_each)
 
 
 def test_old_sources_are_found_by_an_index(acme):
@@ -375,7 +392,10 @@ def test_what_asks_each_second_or_minute_reads_no_backlog(acme, client, code_hos
 
 
 @pytest.mark.sqlite
-def test_what_is_next_is_found_without_the_backlog_of_an_old_flood(acme, client, code_host):
+def test_what_is_next_is_found_without_the_backlog_of_full_sources(
+    acme, client, code_host, monkeypatch
+):
+    monkeypatch.setattr(turns, "AHEAD", 5)
     integration = Integration.objects.get()
     code_host.fail("500", path="token")
     send(client, HONEST)
@@ -383,8 +403,9 @@ def test_what_is_next_is_found_without_the_backlog_of_an_old_flood(acme, client,
     counts = []
 
     for number in (50, 350):
-        backlog(number, source="-")
-        counts.append(steps(lambda: list(turns.next_of(integration, {"-"}))))
+        for source in ("-", "flooder"):
+            backlog(number, source=source)
+        counts.append(steps(lambda: list(turns.next_of(integration, {"-", "flooder"}))))
 
     assert counts[1] == pytest.approx(counts[0], rel=0.1)
 

@@ -1,0 +1,18 @@
+from django.db import migrations, models
+
+from core.migrating import AddIndexWhileServing
+
+
+class Migration(migrations.Migration):
+    atomic = False
+
+    dependencies = [
+        ('integrations', '0029_left_out'),
+    ]
+
+    operations = [
+        AddIndexWhileServing(
+            model_name='delivery',
+            index=models.Index(condition=models.Q(('status', 'pending')), fields=['status', 'integration', 'source', 'turn', 'due_at', 'id'], name='delivery_turn_of_source'),
+        ),
+    ]
