@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 MAX_MARKS = 8  # combining marks on one character: more than any script needs
 
@@ -35,8 +36,23 @@ _LOOK_ALIKES = {
 _MARKS = frozenset(  # also those few that are none themselves, but become some: vowels of Tibetan, voiced kana
     each for each in map(chr, _ANY) if unicodedata.combining(unicodedata.normalize("NFKD", each)[0])
 )
-_MARK = f"[{''.join(sorted(_MARKS))}]"
-_ALL_MARKS = re.compile(f"{_MARK}+")
+_WITHOUT_MARKS = dict.fromkeys(map(ord, _MARKS))
+
+
+def _class(characters: Iterable[str]) -> str:
+    """A class of a pattern with these characters, as ranges: `re` makes none of those beyond U+FFFF by itself."""
+    runs: list[list[int]] = []
+    for code in sorted(map(ord, characters)):
+        if runs and code == runs[-1][-1] + 1:
+            runs[-1].append(code)
+        else:
+            runs.append([code])
+    return f"[{''.join(f'{chr(each[0])}-{chr(each[-1])}' for each in runs)}]"
+
+
+# Apart: `re` makes no table of a class with both, and compares each character with hundreds of items.
+_LOW = {each for each in _MARKS if each <= "\uffff"}
+_MARK = rf"(?:{_class(_LOW)}|(?=[\U00010000-\U0010ffff]){_class(_MARKS - _LOW)})"
 _HEAP = re.compile(  # `normalize` would be quadratic; ASCII is passed over at its first character
     rf"([^\x00-\u02ff](?<={_MARK}){_MARK}{{{MAX_MARKS - 1}}}){_MARK}+"
 )
@@ -67,7 +83,7 @@ def clean(text: str) -> str:
 
 def without_marks(text: str) -> str:
     """`text` without combining marks, and what becomes some. Its normal form takes linear time."""
-    return _ALL_MARKS.sub("", text)
+    return text.translate(_WITHOUT_MARKS)
 
 
 def _shows_all(text: str) -> bool:

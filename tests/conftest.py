@@ -2,7 +2,6 @@
 
 import os
 import signal
-import ssl
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
@@ -299,7 +298,7 @@ def web(tmp_path, monkeypatch) -> Iterator[WebServer]:
     """A claimed host that serves on loopback: its name leads there, and its certificate is known."""
     server = WebServer()
     with server.serving(tmp_path):
-        context = ssl.create_default_context(cafile=str(certificate(tmp_path)))
+        context = fetching.trust(str(certificate(tmp_path)))
         monkeypatch.setattr(fetching, "PORT", server.port)
         monkeypatch.setattr(fetching, "public_addresses", lambda *_: ["127.0.0.1"])
         monkeypatch.setattr(fetching, "trust", lambda: context)

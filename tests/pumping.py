@@ -224,6 +224,14 @@ def _parts(tree: Any) -> Iterator[Any]:
     yield tree
 
 
+def classes(pattern: re.Pattern[str]) -> Iterator[list[Any]]:
+    """The items of each class of characters, with which a character is compared one by one; a table is one."""
+    for part in _parts(_parser.parse(pattern.pattern, pattern.flags)):
+        for operation, argument in part:
+            if operation is sre.IN:
+                yield _compiler._optimize_charset(argument)[0]  # type: ignore[attr-defined]
+
+
 def _sample(tree: Any, repeats: int) -> str:
     return "".join(_one(operation, argument, repeats) for operation, argument in tree)
 

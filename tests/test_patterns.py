@@ -11,6 +11,7 @@ from tests import pumping
 SHORT = (8, 12, 16, 20, 24, 28, 32, 40, 60, 100, 200, 400)  # exponential growth shows early
 MEDIUM, LONG = 1_500, 12_000  # characters, as above
 SUSPECT, SLOW = 0.0005, 0.020  # seconds of CPU: where to look closer; a fault of a short text
+MOST_ITEMS = 100  # of a class of characters of which `re` makes no table
 GROWTH = 24  # at most, for eight times the text; quadratic would be 64
 
 OLD = {
@@ -90,6 +91,18 @@ def test_no_pattern_is_made_where_the_test_cannot_find_it():
     }
 
     assert not {path: calls for path, calls in made.items() if calls}
+
+
+def test_no_class_compares_a_character_with_hundreds_of_others():
+    """Linear, and slow all the same: the marks of all planes, as one class, took 200 ns for each character."""
+    items = {
+        each.where: len(of_one)
+        for each in pumping.patterns()
+        for of_one in pumping.classes(each.pattern)
+        if len(of_one) > MOST_ITEMS
+    }
+
+    assert not items
 
 
 def test_no_pattern_takes_a_letter_for_an_ascii_one_by_ignoring_case():

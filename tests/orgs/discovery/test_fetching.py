@@ -167,6 +167,22 @@ def test_what_tls_keeps_to_itself_takes_no_more_time_than_the_file(web, monkeypa
     assert ticks == [fetching.MAX_SECONDS]
 
 
+def test_no_host_chooses_how_long_its_keys_are_computed():
+    """The attack: with TLS 1.2, a group of Diffie-Hellman of 10,000 bits, and a handshake after the handshake."""
+    context = fetching.trust()
+
+    assert {each["kea"] for each in context.get_ciphers()} == {"kx-any", "kx-ecdhe"}
+    assert context.options & ssl.OP_NO_RENEGOTIATION
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_both_versions_of_tls_are_spoken(web, version):
+    web.context.minimum_version = web.context.maximum_version = version
+    web.says("/llms.txt", "here")
+
+    assert fetch(URL).text == "here"
+
+
 def test_a_certificate_for_another_name_is_not_accepted(web):
     with pytest.raises(NotFetched, match="certificate is not valid"):
         fetch("https://docs.acme.org/")
