@@ -458,6 +458,25 @@ def test_an_issue_in_a_repository_that_was_left_is_closed_there(
     assert not code_host.issues(new)
 
 
+def test_an_installation_that_was_left_is_left_alone_for_as_long_as_github_asks(
+    acme, code_host, clock
+):
+    world.lose_record()
+    maintain()
+    move(code_host, "beta/docs")
+    Installation.objects.get(account="acme").leave_alone_for(timedelta(minutes=10))
+    world.find_record()
+    asked = len(code_host.requests)
+
+    maintain()
+    during = len(code_host.requests)
+    clock.advance(minutes=11)
+    maintain()
+
+    assert during == asked
+    assert (state(), alert().reason) == ("closed", "")
+
+
 def uninstall(code_host) -> None:
     code_host.uninstall(build.installed(code_host))
     Installation.objects.filter(account="acme").update(suspended_at=clock.now())
