@@ -34,6 +34,13 @@ TOO_LONG = {
     "field": "body",
     "message": "body is too long (maximum is 65536 characters)",
 }
+TOO_QUICKLY = {
+    "resource": "Issue",
+    "code": "custom",
+    "field": "base",
+    "message": "was submitted too quickly",
+}
+ABUSE = "You have triggered an abuse detection mechanism. Please wait a few minutes before you try again."
 UNICORN = "<!DOCTYPE html><html><head><title>Unicorn!</title></head><body>Unicorn!</body></html>"
 
 
@@ -132,8 +139,8 @@ def _status(status: int, message: str, *, created: bool = False) -> Fault:
     return Fault(status=status, body={"message": message}, created=created)
 
 
-def _unprocessable(*, created: bool = False) -> Fault:
-    body = {"message": "Validation Failed", "errors": [TOO_LONG]}
+def _unprocessable(*, created: bool = False, error: dict[str, str] = TOO_LONG) -> Fault:
+    body = {"message": "Validation Failed", "errors": [error]}
     return Fault(status=422, body=body, created=created)
 
 
@@ -171,10 +178,12 @@ KINDS: dict[str, Callable[..., Fault]] = {
     "401": partial(_status, 401, "Bad credentials"),
     "403_archived": partial(_status, 403, "Repository was archived so is read-only."),
     "403_retry_after": partial(_limited, 403),
+    "403_abuse": partial(_status, 403, ABUSE),
     "403_locked": partial(_status, 403, "Unable to create comment because issue is locked."),
     "404": partial(_status, 404, "Not Found"),
     "410": partial(_status, 410, "Issues are disabled for this repo"),
     "422": _unprocessable,
+    "422_too_quickly": partial(_unprocessable, error=TOO_QUICKLY),
     "429": partial(_limited, 429),
     "remaining_0": _remaining_0,
     "500": partial(_status, 500, "Server Error"),

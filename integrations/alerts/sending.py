@@ -90,8 +90,8 @@ def _close(alert: Alert, deadline: float) -> None:
     except github_api.Refused as error:  # it was deleted or moved, or nothing can be changed there
         alert.closed(f"The Hub could not close its issue. {error}")
     except github_api.Unreachable as error:
-        if not alert.is_given_up():
-            raise
+        if isinstance(error, github_api.Limited) or not alert.is_given_up():
+            raise  # a limit ends, and is to be respected
         alert.closed(f"Given up after 24 hours. {error}")
     else:
         alert.closed()

@@ -209,9 +209,13 @@ def _note_state(delivery: Delivery, issue: github_api.Issue, deadline: float) ->
     """Save whether it was closed before its number was known: a webhook about it said nothing then."""
     target = delivery.target
     connections.give_back()
-    with suppress(github_api.GitHubError):  # which is told by webhooks from now on
+    try:
         facts = github_api.read_issue(target, issue.number, deadline=deadline)
         issue_states.note(target.id, issue.number, issue_states.read(facts))
+    except github_api.Limited as error:
+        delivery.integration.installation.leave_alone_for(error.wait)
+    except github_api.GitHubError:  # webhooks tell it from now on
+        pass
 
 
 def _note_what_it_lacks(delivery: Delivery, issue: github_api.Issue) -> None:

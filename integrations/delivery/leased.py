@@ -22,6 +22,7 @@ AT_ONCE = 10  # in one round of `maintain`, for which everything else waits
 LOOKS = 100  # in one round, at rows of installations that may send nothing now, too
 AWAY = 2  # failures in a row: GitHub is unreachable for all
 AGAIN = timedelta(hours=1)  # after a refusal of everything
+LEFT_ALONE = "GitHub asked us to wait."
 
 
 class Work(NamedTuple):
@@ -118,6 +119,9 @@ def _take(work: Work, pk: str) -> Any:
 def _try(work: Work, row: Any, deadline: float) -> bool:
     """One attempt, from taking the row to saving the result; whether GitHub could be reached."""
     installation = row.installation
+    if installation.is_left_alone():  # the turn may have been that of another one
+        row.leave(LEFT_ALONE, TRIED_APART)
+        return True
     try:
         work.attempt(row, deadline)
     except github_api.Suspended as error:

@@ -18,6 +18,8 @@ OTHER_TIME = (
 MAX_DIGITS = 20  # of a number of seconds; more digits would not lengthen the wait
 LONGEST_REASON = 500  # characters
 MOST_ERRORS = 20  # of one answer, that are told
+IN_WORDS = ("rate limit", "abuse detection")  # what a limit is called, the second on older hosts
+TOO_QUICKLY = "was submitted too quickly"  # the end of an error of a 422 that is a limit
 LONGEST_WAIT = timedelta(hours=1)
 CLOCKS_DIFFER = timedelta(hours=2)  # the most that the clocks of the database and GitHub may differ
 
@@ -42,25 +44,33 @@ class GitHubAnswer(NamedTuple):
     @property
     def reason(self) -> str:
         """What is wrong with the request: its errors if there are any, or the message, or the status."""
+        return _words("; ".join(self.errors)) or self.message or str(self.status)
+
+    @property
+    def errors(self) -> list[str]:
+        """The first errors of a refused request, each in words."""
         errors = self.body.get("errors") if isinstance(self.body, dict) else None
         listed = errors[:MOST_ERRORS] if isinstance(errors, list) else []
-        return _words("; ".join(map(_in_words, listed))) or self.message or str(self.status)
+        return [_in_words(each) for each in listed]
 
 
 def raise_for_limit(answer: GitHubAnswer) -> None:
     """Raise `Limited` if a rate limit is reached.
 
-    https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+    https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api, and
+    https://docs.github.com/en/rest/issues/issues (create an issue: 422 also where it "has been spammed")
     """
+    if answer.status == 422 and any(map(_is_too_quick, answer.errors)):
+        raise Limited(NONSENSE)
     if answer.status not in (403, 429):
         return
     headers = answer.headers
     if "retry-after" in headers:
         raise Limited(_wait(headers["retry-after"], answer))
     if headers.get("x-ratelimit-remaining") == "0":
-        reset = _number(headers.get("x-ratelimit-reset", ""))
-        raise Limited(_capped(reset - date(answer).timestamp()))
-    if answer.status == 429 or "rate limit" in answer.message.lower():
+        left = _number(headers.get("x-ratelimit-reset", "")) - date(answer).timestamp()
+        raise Limited(_capped(left) if left > 0 else NONSENSE)
+    if answer.status == 429 or any(each in answer.message.lower() for each in IN_WORDS):
         raise Limited(NONSENSE)
 
 
@@ -108,6 +118,10 @@ def _in_words(error: Any) -> str:
         return str(error)
     named = (error.get("field"), error.get("code"))
     return str(error.get("message") or " ".join(str(each) for each in named if each))
+
+
+def _is_too_quick(error: str) -> bool:
+    return error.rstrip(".").endswith(TOO_QUICKLY)
 
 
 def _wait(retry_after: str, answer: GitHubAnswer) -> timedelta:

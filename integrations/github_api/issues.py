@@ -73,7 +73,9 @@ def _create(
     repository: Repository, text: dict[str, str], dressing: Dressing, gate: deadlines.Gate
 ) -> Issue:
     def send(dressed: Dressing) -> GitHubAnswer:
-        return post(repository, "/issues", text | dressings.fields(dressed), gate)
+        answer = post(repository, "/issues", text | dressings.fields(dressed), gate)
+        raise_for_limit(answer)  # first: a 422 may be one, and is then about no label
+        return answer
 
     answer = _taken_at_last(send, dressing)
     issue = _made(answer, repository)

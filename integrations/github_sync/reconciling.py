@@ -80,6 +80,8 @@ def reconcile_due(
     for installation in _next():
         if not go_on() or unreached == AWAY:
             return
+        if installation.is_left_alone():  # since the round began
+            continue
         is_away = _reconcile(installation, _for_one(go_on), here) is Coverage.NONE
         unreached = unreached + 1 if is_away else 0
 

@@ -49,12 +49,15 @@ FAULTS = {  # name: what is armed, and where the delivery is right after the POS
     "403 archived": (("403_archived", {}), "held"),
     "404": (("404", {}), "held"),
     "410": (("410", {}), "held"),
+    "403 abuse detection": (("403_abuse", {}), "pending"),
     "422": (("422", {}), "failed"),
+    "422 too quickly": (("422_too_quickly", {}), "pending"),
     "token refused": (("refuse", {"path": "token"}), "pending"),
     "token 500": (("500", {"path": "token"}), "pending"),
     "token 401": (("401", {"path": "token"}), "pending"),
     "token 404": (("404", {"path": "token"}), "held"),
     "token 404 of a proxy": (("answer", {"status": 404, "path": "token"}), "pending"),
+    "token 403 abuse detection": (("403_abuse", {"path": "token"}), "pending"),
     "token 429": (("429", {"path": "token", "value": 120}), "pending"),
 }
 

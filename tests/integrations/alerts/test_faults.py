@@ -35,6 +35,7 @@ OPENING = {  # what is armed for the POST, and the alert right after it
     "404": (("404", {}), "pending"),
     "410": (("410", {}), "pending"),
     "422": (("422", {}), "dropped"),
+    "422 too quickly": (("422_too_quickly", {}), "pending"),
     "token refused": (("refuse", {"path": "token"}), "pending"),
     "token 404": (("404", {"path": "token"}), "pending"),
     "token 500": (("500", {"path": "token"}), "pending"),
@@ -127,6 +128,21 @@ def test_closing_is_given_up_after_a_day(acme, code_host, settle):
 
     assert alert().status == "closed"
     assert alert().reason.startswith("Given up after 24 hours.")
+
+
+def test_a_limit_while_closing_is_respected_also_after_a_day(acme, code_host, clock):
+    world.lose_record()
+    maintain()
+    code_host.fail("500", method="PATCH", path=ISSUE)
+    world.find_record()
+    maintain()
+    code_host.fail("429", method="PATCH", path=ISSUE, value=600)
+
+    clock.advance(days=2)
+    maintain()
+
+    assert state() == "closing"
+    assert Installation.objects.get().is_left_alone()
 
 
 def killed(*_: object, **__: object) -> None:
@@ -440,6 +456,25 @@ def test_an_issue_in_a_repository_that_was_left_is_closed_there(
     assert (state(), alert().reason) == ("closed", "")
     assert [issue.state for issue in code_host.issues("acme/docs")] == ["closed"]
     assert not code_host.issues(new)
+
+
+def test_an_installation_that_was_left_is_left_alone_for_as_long_as_github_asks(
+    acme, code_host, clock
+):
+    world.lose_record()
+    maintain()
+    move(code_host, "beta/docs")
+    Installation.objects.get(account="acme").leave_alone_for(timedelta(minutes=10))
+    world.find_record()
+    asked = len(code_host.requests)
+
+    maintain()
+    during = len(code_host.requests)
+    clock.advance(minutes=11)
+    maintain()
+
+    assert during == asked
+    assert (state(), alert().reason) == ("closed", "")
 
 
 def uninstall(code_host) -> None:

@@ -53,6 +53,7 @@ MAKING = {  # what is armed for the POST, and the comment right after it
     "404": (("404", {}), "pending"),
     "410": (("410", {}), "pending"),
     "422": (("422", {}), "dropped"),
+    "422 too quickly": (("422_too_quickly", {}), "pending"),
     "token refused": (("refuse", {"path": "token"}), "pending"),
     "token 404": (("404", {"path": "token"}), "pending"),
     "token 500": (("500", {"path": "token"}), "pending"),

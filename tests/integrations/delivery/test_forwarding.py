@@ -126,6 +126,19 @@ def test_an_issue_that_was_closed_before_its_number_was_known_is_closed(client, 
     assert (delivery().status, delivery().issue_state) == ("sent", "closed")
 
 
+def test_a_limit_after_an_issue_was_found_is_respected(client, code_host, clock):
+    build.acme(code_host)
+    code_host.fail("502_after_creating")
+    build.send(client)
+    code_host.fail("429", method="GET", path="/api/v3/repositories/*/issues/1", value=600)
+
+    clock.advance(minutes=3)
+    retry()
+
+    assert delivery().status == "sent"
+    assert Installation.objects.get().is_left_alone()
+
+
 @pytest.mark.parametrize(
     ("fault", "details"),
     [

@@ -41,6 +41,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
         ),
         (403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9" * 5000}, 3600),
         (403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "soon"}, 60),
+        (403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1000"}, 60),
         (403, {"x-ratelimit-remaining": "0"}, 60),
         (429, {}, 60),
     ],
@@ -53,7 +54,12 @@ def test_how_long_to_wait(status, headers, seconds):
 
 
 @pytest.mark.parametrize(
-    "message", ["API rate limit exceeded", "You have exceeded a secondary rate limit."]
+    "message",
+    [
+        "API rate limit exceeded",
+        "You have exceeded a secondary rate limit.",
+        "You have triggered an abuse detection mechanism. Please wait a few minutes.",
+    ],
 )
 def test_a_limit_may_be_told_in_words_alone(message):
     with pytest.raises(Limited):
@@ -61,8 +67,20 @@ def test_a_limit_may_be_told_in_words_alone(message):
 
 
 @pytest.mark.parametrize(
+    "errors", [["Body was submitted too quickly"], [{"message": "was submitted too quickly."}]]
+)
+def test_a_422_may_be_a_limit(errors):
+    with pytest.raises(Limited) as limited:
+        raise_for_limit(GitHubAnswer(422, {}, {"message": "Validation Failed", "errors": errors}))
+
+    assert limited.value.wait == timedelta(seconds=60)
+
+
+@pytest.mark.parametrize(
     "answer",
     [
+        GitHubAnswer(422, {}, {"message": "was submitted too quickly"}),
+        GitHubAnswer(422, {}, {"errors": ["'was submitted too quickly' is too long"]}),
         GitHubAnswer(403, {"x-ratelimit-remaining": "10"}, {"message": "Repository was archived."}),
         GitHubAnswer(404, {"retry-after": "120"}, {}),
         GitHubAnswer(201, {"x-ratelimit-remaining": "0"}, {}),

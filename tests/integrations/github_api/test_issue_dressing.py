@@ -216,6 +216,14 @@ def test_a_limit_after_a_refusal_is_waited_for(wire):
     assert wire.lines == [TOKEN, POST, POST]
 
 
+def test_a_422_that_is_a_limit_is_about_no_label(wire):
+    wire.answer_token()
+    wire.answer(POST, 422, refusal({"field": "base", "message": "was submitted too quickly"}))
+
+    assert said(create)[0] is Limited
+    assert wire.lines == [TOKEN, POST]
+
+
 @pytest.mark.parametrize("fault", LOST)
 def test_a_second_answer_that_is_lost_leaves_open_whether_there_is_an_issue(wire, fault):
     wire.answer_token()

@@ -710,6 +710,22 @@ def test_a_round_ends_where_github_gives_no_answer_twice(acme, code_host):
     assert Installation.objects.filter(asked_about_at=None).count() == 1
 
 
+def test_an_installation_that_is_limited_during_a_round_is_left_alone(acme, code_host, monkeypatch):
+    others(code_host)
+
+    def limit_the_others() -> None:
+        for each in Installation.objects.filter(asked_about_at=None):
+            each.leave_alone_for(timedelta(minutes=5))
+
+    while_asked(monkeypatch, "installation", limit_the_others)
+
+    reconcile_due()
+
+    asked = [each.path for each in code_host.requests if each.method == "GET"]
+    assert len([path for path in asked if path.startswith("/api/v3/app/installations/")]) == 1
+    assert Installation.objects.filter(asked_about_at=None).count() == 2
+
+
 @pytest.mark.parametrize(
     ("kind", "path"),
     [
