@@ -11,6 +11,9 @@ from tests.browser.screens import Screen, Visit
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SCREENS = [Screen(1280), Screen(375, "dark"), Screen(320), Screen(375, script=False)]
+WIDER = """[...document.querySelectorAll(".prose *")].filter(each =>
+    each.getBoundingClientRect().right > each.closest(".prose").getBoundingClientRect().right + 1
+).length"""
 
 
 @pytest.fixture
@@ -52,6 +55,21 @@ def test_a_report_that_github_refused_is_found_and_tried_again(
 
     assert Delivery.objects.filter(status="sent").count() == 2
     assert len(code_host.issues("acme/docs")) == 2
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=str)
+@pytest.mark.parametrize("words", ["> " * 500 + "deep", "".join("`" * n + " " for n in range(124))])
+def test_no_words_of_a_report_leave_their_card(visit, client, acme, alice, screen, words):
+    build.send(client, build.report(report__details=words))
+    window = visit(screen, alice)
+    page = window.page
+
+    page.goto("/settings/reports/")
+    page.get_by_role("link", name="The install command is gone").click()
+    page.wait_for_url("**/reports/0*/")
+
+    look(window, "report-wide")
+    assert not page.evaluate(WIDER)
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=str)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.clients.conftest import World
 from tests.clients.mcp_desk import (
+    LOOK,
     OF_2025,
     PROTOCOLS,
     REPORT,
@@ -94,3 +95,27 @@ def test_a_question_that_is_given_up_can_be_asked_again(
     assert anyio.run(run) == "sent"
     assert len(replies) == 2
     assert len(desk.sent) == 1
+
+
+def test_calls_that_hang_leave_the_client_its_threads(desk: Desk):
+    stage, url = desk.world.stage, REPORT["doc_url"]
+    stage.answers = {HUB: [{"do": "hang"}]}
+    ended = []
+
+    async def ask(client: Any) -> None:
+        await client.call_tool(LOOK, {"url": url})
+        ended.append(LOOK)
+
+    async def run() -> list[str]:
+        stage.awaited = int(anyio.to_thread.current_default_thread_limiter().total_tokens)
+        async with desk.connect() as client, anyio.create_task_group() as group:
+            for _ in range(stage.awaited + 5):
+                group.start_soon(ask, client)
+            await anyio.to_thread.run_sync(stage.arrived.wait)
+            await client.list_tools()
+            before = list(ended)
+            group.cancel_scope.cancel()
+        stage.over.set()
+        return before
+
+    assert anyio.run(run) == []

@@ -6,11 +6,9 @@ So its host is not looked up, which would tell others.
 
 import json
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from typing import Any
 
-from anyio import to_thread
-from docfeedback import Client, DocFeedbackError, NotFound, ValidationError, settings
+from docfeedback import Client, DocFeedbackError, NotFound, ValidationError, settings, threads
 from docfeedback.answers import owner_answer
 from docfeedback.report import KINDS
 from mcp_types import CallToolRequestParams, CallToolResult, TextContent, Tool, ToolAnnotations
@@ -84,8 +82,7 @@ async def _known(given: dict[str, Any]) -> Told:
         raise ValidationError("invalid_url", NOT_AN_ADDRESS)
     client = Client(settings.required_hub_url(), timeout=settings.timeout())
     try:
-        ask = partial(client.known, url, look_up=False)
-        page = await to_thread.run_sync(ask, abandon_on_cancel=True)
+        page = await threads.run(client.known, url, look_up=False)
     finally:
         client.stop()
     problems = [_problem(each) for each in page["problems"][:MOST]]

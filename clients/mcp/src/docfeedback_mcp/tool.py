@@ -4,11 +4,9 @@ import logging
 import os
 import traceback
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-from anyio import to_thread
-from docfeedback import Client, DocFeedbackError, Draft, PolicyRejected, settings
+from docfeedback import Client, DocFeedbackError, Draft, PolicyRejected, settings, threads
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -138,8 +136,7 @@ class _Call:
         before = self.history.kept.take(draft)
         if draft.hub_url is None:
             await self.progress.say("Looking up whether the page's host takes reports.")
-        prepare = partial(question.prepare, client, draft, note)
-        asked = await to_thread.run_sync(prepare, abandon_on_cancel=True)
+        asked = await threads.run(question.prepare, client, draft, note)
         if before is not None and before.is_for(asked):
             return Answered(asked, Answer.YES, before.since)
         if consent.preapproved():
@@ -191,8 +188,7 @@ class _Call:
     async def _send(self, client: Client, asked: Question, since: float | None) -> CallToolResult:
         await self.progress.say("Sending the report.")
         try:
-            deliver = partial(client.deliver, asked.draft, asked.request)
-            sent = await to_thread.run_sync(deliver, abandon_on_cancel=True)
+            sent = await threads.run(client.deliver, asked.draft, asked.request)
         except DocFeedbackError as error:
             if not kept.can_be_tried_again(error):
                 raise
