@@ -62,7 +62,7 @@ class PreparedStatement:
 
     Written for PostgreSQL: a list is a parameter of `= ANY(%s)`, a type may follow a parameter
     (`%s::text`), and `{now}` is the database's clock, to which a `timedelta` is added as
-    `{now} + %s::interval`. Times are passed as they are; what is returned is read by `time_of`.
+    `{now} + %s::interval`; so it is with a column. Times are passed as they are; what is returned is read by `time_of`.
     """
 
     every: "list[PreparedStatement]" = []
@@ -77,7 +77,7 @@ class PreparedStatement:
         """The SQL for this database."""
         sql, now = self.written, NOW[vendor]
         if vendor == "sqlite":
-            sql = re.sub(r"(\{now\}) ([+-]) %s::interval", rf"{SUM}('\2', \1, %s)", sql)
+            sql = re.sub(r"(\{now\}|\w+\.\w+) ([+-]) %s::interval", rf"{SUM}('\2', \1, %s)", sql)
             sql = re.sub(r"::\w+", "", sql)
             sql = sql.replace("= ANY(%s)", "IN (SELECT value FROM json_each(%s))")
             sql = re.sub(

@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Any
@@ -549,6 +550,23 @@ def test_next_of_each(organizations, clock):
                 assert found == plain[:most]
 
 
+def test_older(organizations, clock):
+    for each in deliveries_at_random(organizations):
+        due = each.created_at + timedelta(seconds=DRAW.randrange(-9, 3))
+        Delivery.objects.filter(pk=each.pk).update(turn=DRAW.randrange(9), due_at=due)
+    may_overtake = deliveries.MAY_OVERTAKE
+    answers = Counter()
+    for each in Delivery.objects.all():
+        there = Delivery.objects.waiting().filter(
+            integration__installation=each.integration.installation_id
+        )
+        plain = there.filter(turn__lte=each.turn, due_at__lt=each.created_at - may_overtake)
+        assert Delivery.objects.has_older_waiting(each.report_id) == plain.exists()
+        answers[plain.exists()] += 1
+    assert len(answers) == 2
+    assert not Delivery.objects.has_older_waiting("0" * 26)
+
+
 def test_take(organizations, clock, holds):
     clock.advance(minutes=DRAW.randrange(9))
     for each in deliveries_at_random(organizations):
@@ -721,6 +739,7 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "USED": (pacing.USED, [[1, 2], timedelta(minutes=1)] * pacing.PARTS),
     "DUE": (line.DUE, [*[1, 9] * line.LINES, 9]),
     "NEXT_OF_EACH": (turns.NEXT_OF_EACH, [1, 1, 1, ["", "f" * 16], 9]),
+    "OLDER": (deliveries.OLDER, [timedelta(seconds=5), "0" * 26]),
     "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),
     "ON_HOLD": (deliveries.ON_HOLD, [[1, 2]]),
     "RECORD": (deliveries.RECORD, [1, "", 1, 1, "", "", None, None, "", 1, 1]),

@@ -31,6 +31,7 @@ from integrations.models.statements import (
     ANSWER_COLUMNS,
     END_ATTEMPT,
     LEAD_COLUMNS,
+    OLDER,
     ON_HOLD,
     OUTCOME,
     OUTCOME_COLUMNS,
@@ -403,21 +404,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
         Asks by integration, so that the backlog of others is not read.
         """
-        newcomer = self.filter(report=report_id)
-        neighbors = Integration.objects.filter(
-            installation__integrations__deliveries__report=report_id
-        )
-        came_at = Subquery(newcomer.values("created_at"))
-        return (
-            self.waiting()
-            .alias(due=Unindexed("due_at"))
-            .filter(
-                turn__lte=Subquery(newcomer.values("turn")),
-                due__lt=ExpressionWrapper(came_at - MAY_OVERTAKE, models.DateTimeField()),
-                integration__in=neighbors.values("pk"),
-            )
-            .exists()
-        )
+        return OLDER.first(MAY_OVERTAKE, report_id) is not None
 
     def with_attempts(self) -> Self:
         """With what `Delivery.shown_attempts` reads, in two queries for all of them."""

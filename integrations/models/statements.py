@@ -65,6 +65,26 @@ TAKE = PreparedStatement(
     RETURNING ({held_by(**OF_ITS_REPORT)})
     """,  # noqa: S608  (no values)
 )
+OLDER = PreparedStatement(
+    "Which waiting delivery of its installation goes before this one: whose turn is no later, and which was "
+    "due for this time when it came? One look at the index of turns for each integration (`coalesce` keeps "
+    "SQLite from the index of the time).",
+    """
+    SELECT found.id FROM (
+        SELECT (
+            SELECT older.id FROM integrations_delivery older
+            WHERE older.status = 'pending' AND older.integration_id = neighbor.id AND older.turn <= d.turn
+                AND coalesce(older.due_at, d.created_at) < d.created_at - %s::interval
+            ORDER BY older.turn, older.due_at, older.id LIMIT 1
+        ) AS id
+        FROM integrations_delivery d
+        JOIN integrations_integration i ON i.id = d.integration_id
+        JOIN integrations_integration neighbor ON neighbor.installation_id = i.installation_id
+        WHERE d.report_id = %s
+    ) found
+    WHERE found.id IS NOT NULL LIMIT 1
+    """,
+)
 ON_HOLD = PreparedStatement(
     "Which of these deliveries does a hold of an operator match?",
     f"""
