@@ -44,8 +44,7 @@ PROBLEMS = PreparedStatement(
         shown.text, shown.link
     FROM ( -- those first, since SQLite would count what has joined all others, too
         SELECT l.id, l.issue_url, l.repository_id, l.title, lr.kind, lr.received_at,
-            lr.last_received_at, lr.times_reported, a.text, a.link, leads.newest,
-            lr.canonical_url, lr.agent_name, l.source
+            lr.last_received_at, lr.times_reported, a.text, a.link, leads.newest
         FROM (
             SELECT id, MAX(reported) AS newest FROM (
                 SELECT d.id, r.last_received_at AS reported
@@ -87,9 +86,9 @@ PROBLEMS = PreparedStatement(
         LEFT JOIN integrations_answer a ON a.delivery_id = l.id
         WHERE l.integration_id = %s AND l.status = 'sent' AND l.issue_url <> ''
             AND l.issue_state <> 'closed' AND l.issue_state <> 'deleted' AND NOT l.repository_private
+            AND NOT EXISTS ({held_by(page="lr.canonical_url", agent="lr.agent_name", source="l.source")})
         ORDER BY leads.newest DESC, l.id DESC LIMIT {MOST}
     ) shown
-    WHERE NOT EXISTS ({held_by(page="shown.canonical_url", agent="shown.agent_name", source="shown.source")})
     ORDER BY shown.newest DESC, shown.id DESC
     """,  # noqa: S608  (no values)
 )

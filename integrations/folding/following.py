@@ -19,6 +19,14 @@ class Fixed(NamedTuple):
     closed_at: datetime
 
 
+def among(leads: Collection[Lead]) -> list[Lead]:
+    """Those that follow another one."""
+    pks = [each.pk for each in leads]
+    there = Delivery.objects.filter(pk__in=pks, follows__isnull=False)
+    following = set(there.values_list("pk", flat=True)) if pks else ()
+    return [each for each in leads if each.pk in following]
+
+
 def latest(lead: Lead, delivery: Delivery, refused: Collection[str]) -> Lead | None:
     """The last that follows the issue of a lead, where issues go now; the lead itself if there is none.
 
@@ -37,8 +45,12 @@ def latest(lead: Lead, delivery: Delivery, refused: Collection[str]) -> Lead | N
 
 
 def _next(lead: Lead, delivery: Delivery) -> Delivery | None:
-    """The latest issue that was opened when this one's problem was reported again, if it is about that."""
+    """The latest issue that was opened when this one's problem was reported again, if it is about that.
+
+    One that was dismissed is not: it may have been junk, and what joins it is only counted.
+    """
     mine = delivery.integration
     there = Delivery.objects.leads().filter(follows=lead.pk, repository_id=mine.repository_id)
+    there = there.exclude(issue_state="closed", issue_state_reason__in=candidates.DISMISSED)
     known = there.filter(integration=mine).exclude(verdicts.are_apart(lead.report_id))
     return known.select_related("report").order_by("-pk").first()

@@ -82,12 +82,19 @@ def may_wait(delivery: Delivery) -> bool:
 
 
 def _nearest_told(delivery: Delivery, terms: Terms, leads: Sequence[Lead]) -> Alike | None:
-    """The nearest; one that was closed as a duplicate, or not planned, only if no other one is the same."""
+    """The nearest; one that was closed as a duplicate, or not planned, only if no other one is the same.
+
+    One of those that follows another is also taken before one that is closed, if it is nearer.
+    """
     others = [each for each in leads if not each.is_dismissed]
+    dismissed = [each for each in leads if each.is_dismissed]
     found = _nearest(delivery, terms, others)
-    if len(others) == len(leads) or (found and found.is_same):
+    if not dismissed or (found and found.is_same and not found.lead.is_closed):
         return found
-    return _nearest(delivery, terms, leads)
+    if found is None or not found.is_same:
+        return _nearest(delivery, terms, leads)
+    nearer = _nearest(delivery, terms, [*others, *following.among(dismissed)])
+    return nearer if nearer and nearer.is_same else found
 
 
 def _nearest(delivery: Delivery, terms: Terms, leads: Sequence[Lead]) -> Alike | None:

@@ -119,6 +119,22 @@ def test_what_an_operator_holds_is_not_shown_as_long(client, lead, kind, value):
     assert len(problems(client)) == 1
 
 
+def test_what_an_operator_holds_leaves_the_room_to_others(client, lead):
+    for number in range(known.MOST):
+        report, delivery = Report.objects.get(pk=lead.report_id), Delivery.objects.get(pk=lead.pk)
+        report.pk = report.dedup_key = f"{number:026}"
+        report.agent_name, report.last_received_at = "spammer", timezone.now()
+        Report.objects.bulk_create([report])
+        delivery.pk, delivery.report_id, delivery.issue_number = None, report.pk, 1000 + number
+        Delivery.objects.bulk_create([delivery])
+    among_others = problems(client)
+    root = User.objects.create(username="root", is_staff=True, is_superuser=True)
+    operator_holds.make(Hold(kind="agent", value="spammer", reason="Spam."), by=root)
+
+    assert len(among_others) == known.MOST
+    assert [each["issue_url"] for each in problems(client)] == [lead.issue_url]
+
+
 def test_of_an_erased_report_no_text_is_left(client, lead):
     erasing.erase(lead.report)
 

@@ -100,6 +100,32 @@ def test_what_was_closed_for_another_reason_is_joined_and_nothing_is_said(fixed,
     assert not Comment.objects.exclude(purpose="also").exists()
 
 
+@pytest.mark.parametrize("reason", ["not_planned", "duplicate"])
+def test_junk_that_was_dismissed_is_not_what_follows(fixed, code_host, reason):
+    """Whoever sends the public title of issue 1 with nonsense would have all true reports only counted."""
+    junk = sent(PUSH, report__details="lol", agent__name="junk")
+    close(code_host, junk, ago=timedelta(minutes=1), reason=reason)
+
+    again, once_more = sent(AGAIN), sent(ONCE_MORE)
+    like_junk = sent(PUSH, report__details="lol", agent__name="more junk")
+
+    assert junk.follows == fixed
+    assert (again.status, again.follows) == ("sent", fixed)
+    assert once_more.lead == again
+    assert like_junk.lead is not None
+
+
+@pytest.mark.parametrize("reason", ["not_planned", "duplicate"])
+def test_what_is_nearer_to_what_was_dismissed_is_only_counted(fixed, code_host, reason):
+    again = sent(AGAIN)
+    close(code_host, again, ago=timedelta(minutes=1), reason=reason)
+
+    once_more = sent({**AGAIN, "agent__name": "codex"})
+
+    assert (once_more.status, once_more.lead) == ("folded", again)
+    assert len(code_host.issues("acme/docs")) == 2
+
+
 def test_within_a_day_it_joins(fixed):
     Delivery.objects.update(issue_closed_at=timezone.now() - DAY + timedelta(minutes=1))
 
