@@ -13,6 +13,7 @@ from reports.models import Account, Report
 MOST = 20
 BYTES = 64 * 1024
 FIRST, SHORT = 10, BYTES // 20  # the first short ones stay; all others make room for newer ones
+SHORTER = 8 * 1024  # bytes of shorter ones that make room for a longer one
 OF_ONE_SOURCE = "3/day"  # for one report, so that no single source can fill it or push others out
 
 
@@ -34,7 +35,8 @@ def keep(report: Report, said: Account, now: datetime, *, may_add: bool) -> None
     """Keep a duplicate's words, once, with its report; the caller saves the report's counters.
 
     The caller has locked the report's row. Spam that came first cannot keep a real account out, because
-    later and longer ones make room for it; spam that comes later never replaces the first ones.
+    later and longer ones make room for it; spam that comes later never replaces the first ones, and few
+    that are shorter than itself.
     """
     kept = list(report.accounts.only("report", "size", "words_hash"))
     said.words_hash = _sha256(said.words)
@@ -59,13 +61,17 @@ def _to_make_room(kept: list[Account], size: int) -> list[Account] | None:
     """Which accounts to delete for one of `size` bytes, oldest first; None if it is too large."""
     staying = [each.pk for each in kept if each.size <= SHORT][:FIRST]
     free = BYTES - size - sum(each.size for each in kept)
+    shorter = SHORTER
     leaving: list[Account] = []
     for each in kept:
         if free >= 0 and len(kept) - len(leaving) < MOST:
             break
-        if each.pk not in staying:
-            leaving.append(each)
-            free += each.size
+        if each.pk in staying or (each.size < size and each.size > shorter):
+            continue
+        if each.size < size:
+            shorter -= each.size
+        leaving.append(each)
+        free += each.size
     return leaving if free >= 0 and len(kept) - len(leaving) < MOST else None
 
 

@@ -203,6 +203,27 @@ def test_an_account_that_is_larger_than_what_may_give_way_is_only_counted(client
     assert Report.objects.get().accounts_not_kept == 1
 
 
+@pytest.mark.parametrize("size", [3_400, 6_000])
+@pytest.mark.parametrize(("junk", "left"), [(20_000, 7), (40_000, 6), (60_000, 6)])
+def test_a_long_one_drives_out_few_that_are_shorter(client, size, junk, left):
+    send(client, "lol")
+    for number in range(8):
+        send(client, f"{TRUE}, {number} {'x' * size}")
+
+    send(client, report__evidence=long(1, junk))
+
+    assert sum(TRUE in each for each in kept()) >= left
+
+
+def test_a_longer_one_makes_room_for_one_that_is_shorter(client):
+    send(client, "lol")
+    send(client, report__evidence=long(1, 60_000))
+
+    send(client, TRUE, report__evidence=long(2, 40_000))
+
+    assert kept() == [TRUE]
+
+
 def test_after_the_window_a_report_has_no_accounts(client, settings):
     send(client, "lol")
     settings.HUB_DEDUP_DAYS = 0
