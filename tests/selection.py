@@ -49,6 +49,7 @@ SAME_ON_EITHER = (
     "tests/hub/test_every_state.py",
     "tests/hub/test_maintain.py::test_retry_deliveries_can_go_on",
     "tests/hub/test_maintain.py::test_serve_brings_what_is_due",
+    "tests/hub/test_operators.py::test_a_list_asks_of_no_column",
     "tests/hub/test_operators.py::test_nothing_is_added_or_deleted_by_hand[",
     "tests/hub/test_operators.py::test_the_admin_needs_no_inline_script_or_style",
     "tests/hub/test_rotating_secrets.py",
