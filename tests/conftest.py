@@ -1,5 +1,6 @@
 """What tests share: a code host on loopback, who owns what, a clock that can be moved."""
 
+import gc
 import os
 import signal
 import ssl
@@ -73,6 +74,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     chosen = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = sorted(kept, key=lambda item: parallel.place(item.nodeid))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Let the garbage collector pass over what was collected: it would look at all of that each time."""
+    if hasattr(session.config, "workerinput"):
+        gc.collect()
+        gc.freeze()
 
 
 def pytest_xdist_auto_num_workers() -> int:
