@@ -10,7 +10,7 @@ from integrations.github_api import CLOCKS_DIFFER
 from integrations.models import Comment, Delivery
 from integrations.models.delivery import DeliveryQuerySet
 
-LISTED = 10  # reports, the newest
+LISTED = 10  # reports, the newest: of each source one before a second
 SPLIT = " The report that was listed here has an issue of its own now."
 
 
@@ -19,7 +19,7 @@ def text(comment: Comment) -> str | None:
     came = reports(comment)
     if not (comment.comment_id or unerased(comment).exists()):
         return None
-    newest = list(came[:LISTED])
+    newest = listing.newest_in_turn(came, LISTED)
     head = (
         "**Reported again after this was closed**\n\n"
         f"It was closed as completed on {comment.occasion:%-d %B %Y}.{'' if newest else SPLIT}"

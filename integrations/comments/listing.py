@@ -1,6 +1,8 @@
 """The list of those that also reported a problem, below its issue: safe to read, and without secrets."""
 
+from collections import Counter
 from collections.abc import Collection
+from operator import itemgetter
 from typing import NamedTuple
 
 from django.conf import settings
@@ -16,7 +18,7 @@ from reports import secrets
 from reports.models import Report
 from reports.screening import SecretInAddress
 
-LISTED = 30  # of those that joined, the newest
+LISTED = 30  # of those that joined, the newest: of each source one before a second
 LONGEST = {"summary": 256, "agent_name": 100, "words": 500}  # characters
 TITLE = "**Also reported**"
 NOBODY = "The reports that were listed here have issues of their own now."
@@ -43,11 +45,26 @@ class Item(NamedTuple):
 def text(comment: Comment) -> str | None:
     """The whole list; None if nothing has joined the issue, and there is no list yet."""
     lead = comment.lead
-    newest = list(lead.folded.select_related("report").order_by("-pk")[:LISTED])
+    newest = newest_in_turn(lead.folded.order_by("-pk"), LISTED)
     if newest:
         count = counting.up_to_most(lead.folded.order_by("pk"))
         return filled(_head(lead, count), items_of(newest, comment), count)
     return f"{TITLE}\n\n{NOBODY}" if comment.comment_id else None
+
+
+def newest_in_turn(newest: DeliveryQuerySet, most: int) -> list[Delivery]:
+    """So many of the newest, in their order: of each source one before a second, so that one pushes out no others.
+
+    Looks at `counting.MOST` of them.
+    """
+    before: Counter[str] = Counter()  # of each source
+    places = []
+    for number, (pk, source) in enumerate(newest.values_list("pk", "source")[: counting.MOST]):
+        places.append((before[source], number, pk))
+        before[source] += 1
+    chosen = [pk for _, _, pk in sorted(sorted(places)[:most], key=itemgetter(1))]
+    found = Delivery.objects.select_related("report").in_bulk(chosen)
+    return [found[pk] for pk in chosen if pk in found]
 
 
 def reports(comment: Comment) -> DeliveryQuerySet:
@@ -79,8 +96,8 @@ def _head(lead: Delivery, count: int) -> str:
 def _foot(others: int, count: int) -> list[str]:
     if not others:
         return []
-    verb = "one is" if others == 1 else "ones are"
-    return [f"{counting.or_more(others, count)} earlier {verb} not listed."]
+    verb = "other is" if others == 1 else "others are"
+    return [f"{counting.or_more(others, count)} {verb} not listed."]
 
 
 def _line(item: Item) -> str:

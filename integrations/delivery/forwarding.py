@@ -89,6 +89,9 @@ def _try(delivery: Delivery, deadline: float) -> None:
         delivery.fail(str(error))
     except SecretInAddress:
         delivery.fail(SECRET_IN_ADDRESS)
+    except github_api.TooQuick as error:
+        delivery.integration.installation.leave_alone_for(error.wait)
+        delivery.postpone(str(error))
     except github_api.Limited as error:
         delivery.integration.installation.leave_alone_for(error.wait)
         delivery.wait(str(error), error.wait)

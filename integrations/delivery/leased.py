@@ -132,6 +132,9 @@ def _try(work: Work, row: Any, deadline: float) -> bool:
         _block(work, row, str(error))
     except github_api.Refused as error:
         row.drop(str(error))
+    except github_api.TooQuick as error:
+        installation.leave_alone_for(error.wait)
+        row.wait(str(error), row.backoff())
     except github_api.Limited as error:
         installation.leave_alone_for(error.wait)
         row.wait(str(error), error.wait)

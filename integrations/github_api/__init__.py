@@ -11,6 +11,7 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
     |  |  `- ReadOn       more is to be read: the same call goes on there
     |  |- OtherTime    the clocks of the database and of GitHub differ, so that nothing is found
     |  `- Limited      a rate limit is reached: wait for `.wait`
+    |     `- TooQuick     it was told of this one alone: then with growing waits
     |- OutcomeUnknown  the issue or comment may or may not have been created
     `- Refused         GitHub refused
        |- Blocked      everything for this repository, until something is changed there
@@ -72,6 +73,7 @@ from integrations.github_api.errors import (
     Refused,
     Suspended,
     TimedOut,
+    TooQuick,
     Unfinished,
     Unreachable,
 )
@@ -129,6 +131,7 @@ __all__ = [
     "SentWebhook",
     "Suspended",
     "TimedOut",
+    "TooQuick",
     "Unfinished",
     "Unreachable",
     "Visitor",

@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
 from core import clock
-from integrations.github_api.errors import FOR_OPERATORS, Limited, OtherTime, Unreachable
+from integrations.github_api.errors import FOR_OPERATORS, Limited, OtherTime, TooQuick, Unreachable
 
 NONSENSE = timedelta(seconds=60)
 OTHER_TIME = (
@@ -61,7 +61,7 @@ def raise_for_limit(answer: GitHubAnswer) -> None:
     https://docs.github.com/en/rest/issues/issues (create an issue: 422 also where it "has been spammed")
     """
     if answer.status == 422 and any(map(_is_too_quick, answer.errors)):
-        raise Limited(NONSENSE)
+        raise TooQuick(NONSENSE)
     if answer.status not in (403, 429):
         return
     headers = answer.headers

@@ -42,6 +42,10 @@ class Limited(Unreachable):
         self.wait = wait
 
 
+class TooQuick(Limited):
+    """The same, told of this issue or comment alone: with growing waits, or its text would keep all others waiting."""
+
+
 class OtherTime(Unreachable):
     """The clocks of the database and of GitHub differ, so that nothing is found; wait until one is set."""
 

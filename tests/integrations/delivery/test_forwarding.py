@@ -8,7 +8,8 @@ from django.db import OperationalError, transaction
 
 from core import deadlines
 from integrations.delivery import forwarding
-from integrations.github_api import transport
+from integrations.github_api import issues, transport
+from integrations.github_api.answers import GitHubAnswer
 from integrations.issue.rendering import PLACEHOLDERS
 from integrations.models import Attempt, Delivery, Installation, Integration
 from orgs.models import Domain
@@ -124,6 +125,37 @@ def test_an_issue_that_was_closed_before_its_number_was_known_is_closed(client, 
     retry()
 
     assert (delivery().status, delivery().issue_state) == ("sent", "closed")
+
+
+def test_a_text_that_is_always_too_quick_keeps_no_other_waiting_for_long(
+    client, code_host, clock, monkeypatch
+):
+    build.acme(code_host)
+    post, asked = issues.post, []
+
+    def refuse(repository, path, fields, *rest):
+        if "POISON" not in fields["body"]:
+            return post(repository, path, fields, *rest)
+        asked.append(path)
+        return GitHubAnswer(422, {}, {"errors": [{"message": "was submitted too quickly"}]})
+
+    monkeypatch.setattr(issues, "post", refuse)
+    for summary in ("First", "POISON", "Honest"):
+        client.defaults["REMOTE_ADDR"] = "198.51.100.1" if summary == "POISON" else "203.0.113.9"
+        build.send(client, build.report(report__summary=summary))
+    for _ in range(3):
+        clock.advance(seconds=65)
+        retry()
+    others = Delivery.objects.filter(status="sent").count()
+    for _ in range(30):
+        clock.advance(hours=1, minutes=13)
+        retry()
+
+    assert others == 2
+    last = Delivery.objects.get(report__summary="POISON")
+    assert last.status == "failed"
+    assert last.reason.startswith("Given up after 24 hours.")
+    assert len(asked) < 30
 
 
 def test_a_limit_after_an_issue_was_found_is_respected(client, code_host, clock):

@@ -7,7 +7,15 @@ import pytest
 
 from core import deadlines
 from integrations import github_api
-from integrations.github_api import Blocked, Issue, Limited, OutcomeUnknown, Refused, Unreachable
+from integrations.github_api import (
+    Blocked,
+    Issue,
+    Limited,
+    OutcomeUnknown,
+    Refused,
+    TooQuick,
+    Unreachable,
+)
 from integrations.models import Repository
 from integrations.models.dressing import Dressing
 from tests.integrations.github_api.conftest import TOKEN, said, settled, soon
@@ -220,7 +228,7 @@ def test_a_422_that_is_a_limit_is_about_no_label(wire):
     wire.answer_token()
     wire.answer(POST, 422, refusal({"field": "base", "message": "was submitted too quickly"}))
 
-    assert said(create)[0] is Limited
+    assert said(create)[0] is TooQuick
     assert wire.lines == [TOKEN, POST]
 
 
