@@ -756,7 +756,7 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     ),
     "PROBLEMS": (known.PROBLEMS, [1, "", 1, "", "0" * 26, "0" * 26, "", 1]),
     "OTHERS": (verdicts.OTHERS, ["0" * 26, "0" * 26]),
-    "SPLIT_OFF": (verdicts.SPLIT_OFF, ["0" * 26, "0" * 26]),
+    "SPLIT_OFF": (verdicts.SPLIT_OFF, ["0" * 26, "0" * 26, ["x"]]),
 }
 
 

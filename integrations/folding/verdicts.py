@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q
 from core import batches, clock
 from core.prepared import PreparedStatement
 from integrations.folding import stored_terms
-from integrations.folding.candidates import Lead
+from integrations.folding.candidates import DISMISSED, Lead
 from integrations.likeness.choosing import MOST_MEMBERS
 from integrations.likeness.terms import RULE, Terms
 from integrations.models import Delivery, Integration, Verdict
@@ -28,7 +28,7 @@ OTHERS = PreparedStatement(
 )
 SPLIT_OFF = PreparedStatement(
     "Which are the newest reports that a member has said not to be about the problem of this lead, and in "
-    "what terms?",
+    "what terms, but for those whose issue was dismissed?",
     f"""
     SELECT newest.report_id, t.terms FROM (
         SELECT v.id, v.other_id AS report_id FROM integrations_verdict v
@@ -39,6 +39,7 @@ SPLIT_OFF = PreparedStatement(
         ORDER BY id DESC LIMIT {MOST_MEMBERS}
     ) newest
     JOIN integrations_delivery d ON d.report_id = newest.report_id
+        AND NOT (d.issue_state = 'closed' AND d.issue_state_reason = ANY(%s))
     JOIN integrations_terms t ON t.delivery_id = d.id AND t.rule = {RULE}
     """,  # noqa: S608  (no values)
 )
@@ -70,9 +71,10 @@ def are_apart(report_id: str) -> Q:
 def split_off(lead: Lead, refused: Collection[str] = ()) -> list[Terms]:
     """The terms of what was said not to be the same as a lead: what is nearer to those does not join it.
 
-    Without the reports in `refused`: what does not belong to those may join the lead, however near they are.
+    Without what was dismissed since then, since junk would keep all others from it. Without the reports in
+    `refused`: what does not belong to those may join the lead, however near they are.
     """
-    rows = SPLIT_OFF.rows(lead.report_id, lead.report_id)
+    rows = SPLIT_OFF.rows(lead.report_id, lead.report_id, list(DISMISSED))
     return [stored_terms.read(terms) for report_id, terms in rows if report_id not in refused]
 
 

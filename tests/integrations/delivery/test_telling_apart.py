@@ -53,6 +53,19 @@ def comments(code_host) -> list[str]:
     return [each.body for number in (1, 2) for each in code_host.comments("acme/docs", number)]
 
 
+@pytest.mark.parametrize("reason", ["completed", "not_planned", "duplicate"])
+def test_what_was_split_off_keeps_others_from_its_lead_until_it_is_dismissed(alice, reason):
+    """It may have been junk in the words of others."""
+    lead, junk = pair()
+    telling_apart.split(junk, by=alice)
+    dismissed = {"issue_state": "closed", "issue_state_reason": reason}
+    Delivery.objects.filter(pk=junk.pk).update(**dismissed)
+
+    later = send("aider")
+
+    assert later.lead == (None if reason == "completed" else lead)
+
+
 def test_of_two_presses_at_the_same_moment_one_counts(alice, code_host):
     """Both have read the report before either has changed it."""
     _, joined = pair()
