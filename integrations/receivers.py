@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Q
 from django.db.models.signals import post_save
 from django.dispatch import receiver
 
@@ -13,7 +14,7 @@ from integrations.delivery import ownership_changes, withholding
 from integrations.delivery.task import forward_report
 from integrations.folding import stored_terms, verdicts
 from integrations.folding.signals import delivery_folded, delivery_unfolded
-from integrations.models import Comment, Delivery
+from integrations.models import Comment, Delivery, Hold
 from integrations.setup import leaving
 from orgs.models import Organization
 from orgs.models.signals import domain_lost, domain_verified, organization_left
@@ -89,9 +90,10 @@ def say_when_reported_again(
 
 
 @receiver(is_unwanted, dispatch_uid="discarded-is-unwanted")
-def discarded_is_unwanted(report: Report, **kwargs: Any) -> bool:
-    """Whether the report was discarded, so that its owner wants no more of it."""
-    return Delivery.objects.held(Delivery.Cause.DISCARDED).filter(report=report).exists()
+def held_is_unwanted(report: Report, **kwargs: Any) -> bool:
+    """Whether nobody would read more of it there: it was discarded, or an operator holds its sender's network."""
+    why = Q(held_for=Delivery.Cause.DISCARDED) | Q(operator_hold__kind=Hold.Kind.SOURCE)
+    return Delivery.objects.filter(why, report=report, status=Delivery.Status.HELD).exists()
 
 
 @receiver(domain_verified, dispatch_uid="release-what-is-owned-again")

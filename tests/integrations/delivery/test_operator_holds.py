@@ -67,6 +67,20 @@ def titles(code_host) -> list[str]:
     return [issue.title.removeprefix("[docs] ") for issue in code_host.issues("acme/docs")]
 
 
+def test_others_say_the_same_as_a_network_that_is_held(acme, client, code_host, hold):
+    """Else whoever sends it first, with nonsense, has their words held, too."""
+    hold("source", own_source())
+    junk = build.send(client, build.report(report__details="lol")).json()
+    repeated = build.send(client, build.report(report__details="lol")).json()
+    client.defaults["REMOTE_ADDR"] = "203.0.113.9"
+
+    true = build.send(client, build.report(report__details="Use --yes")).json()
+
+    assert (repeated["id"], repeated["is_duplicate"]) == (junk["id"], True)
+    assert (true["is_duplicate"], true["status"]) == (False, "forwarded")
+    assert "Use --yes" in code_host.issues("acme/docs")[0].body
+
+
 def sent_again() -> None:
     call_command("retry_deliveries", "--now")
 
