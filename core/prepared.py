@@ -77,7 +77,7 @@ class PreparedStatement:
         """The SQL for this database."""
         sql, now = self.written, NOW[vendor]
         if vendor == "sqlite":
-            sql = re.sub(r"(\{now\}|\w+\.\w+) ([+-]) %s::interval", rf"{SUM}('\2', \1, %s)", sql)
+            sql = re.sub(r"(\{now\}|\b\w+\.\w+) ([+-]) %s::interval", rf"{SUM}('\2', \1, %s)", sql)
             sql = re.sub(r"::\w+", "", sql)
             sql = sql.replace("= ANY(%s)", "IN (SELECT value FROM json_each(%s))")
             sql = re.sub(
