@@ -63,6 +63,31 @@ def a_report_that_is_swallowed(world: World) -> str:
     return stands_if(all(told), f"{states}; of {len(true)} true reports {sum(told)} are on GitHub")
 
 
+@attack(STRANGER, "keep what others say off GitHub")
+def a_list_that_is_full_of_one_network(world: World) -> str:
+    """Three reports join an issue, and thirty of one network after them, before the list below it is written."""
+    world.acme()
+    Integration.objects.update(likeness="fold")
+    connection.close()
+    true = [AGAIN, ONCE_MORE, {**ONCE_MORE, "agent__name": "windsurf"}]
+    junk = {**PUSH, "report__details": "lol"}
+    with world.hub(**FREE) as hub:
+        _send(hub, 0, PUSH)
+        for number, each in enumerate(true, 1):
+            _send(hub, 300 * number, each)
+        for number in range(30):
+            _send(hub, number, {**junk, "agent__name": f"bot-{number}"}, "203.0.113.9")
+    with world.hub(maintain=True, **FREE):
+        wait_until(lambda: "Also reported" in _all(world))
+        text = _all(world)
+    joined = Delivery.objects.filter(status="folded").count()
+    told = sum(each["agent__name"] in text for each in true)
+    connection.close()
+    return stands_if(
+        told == 3, f"{joined} joined the issue; of 3 true reports {told} are on GitHub"
+    )
+
+
 @attack(STRANGER, "make each report cost more than the one before")
 def a_page_with_many_issues(world: World) -> str:
     """300 long reports about one page, each of which is compared with those before it."""
@@ -91,8 +116,8 @@ def _fill(hub: Shipped, first: int, number: int) -> None:
         _send(hub, each, said)
 
 
-def _send(hub: Shipped, number: int, words: dict) -> str:
-    address = f"198.{number // 250 % 250}.{number % 250}.1"
+def _send(hub: Shipped, number: int, words: dict, address: str = "") -> str:
+    address = address or f"198.{number // 250 % 250}.{number % 250}.1"
     report = build.report(**{"agent__name": f"agent-{number}", **words})
     return str(hub.post(report, **{"X-Forwarded-For": address}).json()["id"])
 
