@@ -99,8 +99,10 @@ def completed(
 ) -> Integration | installing.SignInFirst | installing.Choose:
     """Complete an installation with what the browser, of this network, brings back. `user` is who is signed in."""
     if sent.get("error"):
+        installing.require_begun(user)
         raise installing.Declined
     if sent.get("setup_action") == "request":
+        installing.require_begun(user)
         raise installing.Requested
     return installing.complete(
         sent.get("state", ""),

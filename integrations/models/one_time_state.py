@@ -9,7 +9,7 @@ from django.utils.crypto import constant_time_compare
 
 from core import clock, ids
 from core.ids import ULIDField
-from orgs.models import Membership, Organization
+from orgs.models import Membership, Organization, User
 
 LIFETIME = timedelta(minutes=10)
 KEPT = timedelta(days=1)  # so that a late browser can be told why it is refused
@@ -38,6 +38,10 @@ class OneTimeStateQuerySet(models.QuerySet["OneTimeState"]):
         if state is None or not constant_time_compare(state.secret_hash, _hashed(secret)):
             return None
         return state
+
+    def are_open_for(self, user: User) -> bool:
+        """Whether this person has begun an installation in these ten minutes."""
+        return self.filter(member__user=user, expires_at__gt=clock.now()).exists()
 
 
 class OneTimeState(models.Model):

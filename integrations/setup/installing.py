@@ -174,6 +174,12 @@ def complete(
     return _save(state, facts, may_lose=lost)
 
 
+def require_begun(user: User | None) -> None:
+    """Raise `InvalidState` for somebody who is signed in and has begun nothing: a link of others led them here."""
+    if user and not OneTimeState.objects.are_open_for(user):
+        raise InvalidState
+
+
 def _usable(text: str, user: User | None) -> OneTimeState:
     """The state that this text belongs to, if this person may still use it."""
     state = OneTimeState.objects.find(text)

@@ -284,6 +284,20 @@ def test_without_all_three_proofs_it_is_refused_and_said_why(
     assert list(Integration.objects.values()) == before
 
 
+@pytest.mark.parametrize("query", [{"error": "access_denied"}, {"setup_action": "request"}])
+def test_a_link_of_others_says_nothing_of_what_nobody_has_begun(alice, acme, query):
+    browser = Client(headers={"Accept": "text/html"})
+    browser.force_login(acme.memberships.get().user)
+
+    led_here = browser.get(CALLBACK, query, follow=True).text
+    begin(alice)
+    came_back = browser.get(CALLBACK, query, follow=True).text
+
+    words = ("You cancelled on GitHub", "GitHub has asked an owner")
+    assert not any(each in led_here for each in words)
+    assert any(each in came_back for each in words)
+
+
 def test_an_expired_state_is_refused(alice, code_host, clock):
     state = begin(alice)["state"]
     clock.advance(minutes=10, seconds=1)
