@@ -41,6 +41,6 @@ def of(canonical_url: str) -> Destination:
         return Destination(Reach.UNSAID)
     if claim.opted_out_at:
         return Destination(Reach.OPTED_OUT)
-    if target is None or target.repository_private or target.obstacle:
+    if target is None or target.repository_private or target.why_silent:
         return Destination(Reach.MAINTAINERS)
     return Destination(Reach.PUBLIC, target.repository)

@@ -12,7 +12,7 @@ from integrations.delivery import discarding, issue_states, operator_holds
 from integrations.delivery.issue_states import IssueNews
 from integrations.models import Comment, Delivery, Hold, Integration
 from integrations.models.comment import ON_HOLD
-from orgs.models import User
+from orgs.models import Organization, User
 from reports import erasing
 from reports.models import Report
 from sandbox import CodeHost
@@ -21,7 +21,7 @@ from tests.integrations.comments.world import comment, fold, maintain, shown
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-KINDS = {"page": "https://docs.acme.com/install", "agent": "agent-x", "source": ""}
+KINDS = {"page": "https://docs.acme.com/install", "agent": "agent-x", "source": "", "organization": ""}
 
 
 @pytest.fixture
@@ -46,7 +46,8 @@ def hold(db):
     root = User.objects.create(username="root", is_staff=True, is_superuser=True)
 
     def make(kind: str, value: str = "") -> Hold:
-        value = value or KINDS[kind] or client_address.source("127.0.0.1")
+        own = Organization.objects.get().pk if kind == "organization" else client_address.source("127.0.0.1")
+        value = value or KINDS[kind] or own
         made = Hold(kind=kind, value=operator_holds.checked(kind, value), reason="Spam.")
         operator_holds.make(made, by=root)
         return made
