@@ -61,7 +61,9 @@ class Operating(ReadOnly):
         left = self.deliveries(rows).undelivered().count()
         self.message_user(request, f"{count} retried; {left} not delivered yet.")
 
-    @admin.action(description="Hold: stop what is waiting, not what arrives, until an operator retries it")
+    @admin.action(
+        description="Hold: stop what is waiting, not what arrives, until an operator retries it"
+    )
     def hold(self, request: HttpRequest, selected: QuerySet) -> None:
         """Stop the waiting deliveries of the selected rows until an operator retries them."""
         rows = self.fixed(selected)

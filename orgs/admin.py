@@ -49,7 +49,7 @@ def _has_others(organization: Organization, person: User) -> bool:
 
 def _goes_on(organization: Organization) -> str:
     return format_html(
-        "{} has no other active member, and reports to it are sent all the same. {}",
+        "No other member of {} is active, and reports to it are sent all the same. {}",
         organization.name,
         _hold_all(organization),
     )
@@ -107,7 +107,9 @@ class UserAdmin(ReadOnly):
     fields = [
         "username", "is_active", "organization", "is_staff", "is_superuser", "date_joined", "last_login",
     ]  # fmt: skip
-    readonly_fields = [name for name in fields if name != "is_active"]
+    readonly_fields = [
+        "username", "organization", "is_staff", "is_superuser", "date_joined", "last_login",
+    ]  # fmt: skip
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """With what the form keeps, where there is one."""

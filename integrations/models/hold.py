@@ -12,9 +12,7 @@ from core import clock
 
 LONGEST_REASON = 200
 STOPPED_BY_OPERATOR = "An operator of this Hub has put this delivery on hold."
-ORGANIZATION_STOPPED = (
-    "An operator of this Hub holds all that your organization receives, and decides when it is sent."
-)
+ORGANIZATION_STOPPED = "An operator of this Hub holds all that your organization receives, and decides when it is sent."
 
 
 class HoldQuerySet(models.QuerySet["Hold"]):
