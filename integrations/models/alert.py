@@ -63,8 +63,7 @@ class AlertQuerySet(LeasedQuerySet):
         )
         with_rights = Q(integration__rights_lost_at=None) | Q(cause=self.model.Cause.RIGHTS)
         is_over = Q(status=self.model.Status.CLOSING) | Q(ended_at__isnull=False)
-        holds = Hold.objects.unreleased().filter(kind=Hold.Kind.ORGANIZATION)
-        on_hold = Exists(holds.filter(value=OuterRef("integration__organization")))
+        on_hold = Exists(Hold.objects.of_organization(OuterRef("integration__organization")))
         known = self.filter(is_over | (wanted & with_rights & ~on_hold))
         return known.filter(integration__installation__suspended_at=None)
 

@@ -5,7 +5,7 @@ from typing import Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import OuterRef, Q
 from django.db.models.functions import Now
 
 from core import clock
@@ -26,10 +26,9 @@ class HoldQuerySet(models.QuerySet["Hold"]):
         """The one of this page that is in force, if any."""
         return self.unreleased().filter(digest=digest(Hold.Kind.PAGE, address)).first()
 
-    def of_organization(self, organization_id: str) -> "Hold | None":
-        """The one of all that this organization receives that is in force, if any."""
-        key = digest(Hold.Kind.ORGANIZATION, organization_id)
-        return self.unreleased().filter(digest=key).first()
+    def of_organization(self, organization: str | OuterRef) -> Self:
+        """Those in force of all that this organization receives, by its id: one at most."""
+        return self.unreleased().filter(kind=Hold.Kind.ORGANIZATION, value=organization)
 
     def sources_in_force(self) -> Self:
         """Those of sources whose day is not over."""

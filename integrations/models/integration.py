@@ -171,6 +171,10 @@ class IntegrationQuerySet(models.QuerySet["Integration"]):
         """Those with a repository."""
         return self.filter(repository_id__isnull=False)
 
+    def not_on_hold(self) -> Self:
+        """Those of organizations of which no operator holds all that they receive."""
+        return self.exclude(Exists(Hold.objects.of_organization(OuterRef("organization"))))
+
     def noting_withheld(self) -> Self:
         """Adds whether the organization has reports that its members may not read."""
         mine = Report.objects.filter(organization=OuterRef("organization"))
@@ -405,7 +409,7 @@ class Integration(models.Model):
     @cached_property
     def words_of_hold(self) -> str:
         """Why an operator holds all that its organization receives, as sentences; empty if none does."""
-        hold = Hold.objects.of_organization(self.organization_id)
+        hold = Hold.objects.of_organization(self.organization_id).first()
         return hold.words_of_all if hold else ""
 
     @property
