@@ -49,7 +49,7 @@ def _has_others(organization: Organization, person: User) -> bool:
 
 def _goes_on(organization: Organization) -> str:
     return format_html(
-        "No other member of {} is active, and reports to it are sent all the same. {}",
+        "No other member of {} is active. Unless it is on hold, reports to it are sent all the same. {}",
         organization.name,
         _hold_all(organization),
     )
