@@ -20,6 +20,7 @@ from hub.models import Lease
 from hub.strip import What
 from integrations.models import Attempt, Delivery, Hold, Installation
 from integrations.models.delivery import EARLIER, FORGOTTEN
+from orgs.read_only import form_of_hold
 from reports.models import Report
 
 DAY = timedelta(days=1)
@@ -232,7 +233,7 @@ def _top(names: Iterable[str] | Counter[str], kind: str = "") -> list[Bar]:
             count,
             WIDTH * count // highest,
             "" if kind == Hold.Kind.SOURCE else _search(name),
-            _hold(kind, name) if kind and len(name) < CUT else "",
+            form_of_hold(kind, name) if kind and len(name) < CUT else "",
         )
         for name, count in found
     ]
@@ -242,12 +243,6 @@ def _bars(counts: dict[str, tuple[int, str]], most: int = TOP) -> list[Bar]:
     highest = max((count for count, _ in counts.values()), default=1)
     ordered = sorted(counts.items(), key=lambda item: -item[1][0])[:most]
     return [Bar(name, count, WIDTH * count // highest, url) for name, (count, url) in ordered]
-
-
-def _hold(kind: str, value: str) -> str:
-    """The form that holds it, filled in."""
-    query = urlencode({"kind": kind, "value": value})
-    return f"{reverse('admin:integrations_hold_add')}?{query}"
 
 
 def _search(text: str) -> str:

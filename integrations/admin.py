@@ -2,7 +2,6 @@
 
 from datetime import datetime
 from typing import Any, cast
-from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -31,10 +30,14 @@ from integrations.models import (
 )
 from integrations.models.delivery import EARLIER, DeliveryQuerySet
 from orgs.models import User
-from orgs.read_only import ALL, Looking, ReadOnly
+from orgs.read_only import ALL, Looking, ReadOnly, form_of_hold
 from reports.cleaning import clean
 
 SHOWN = 60  # characters of a text in a list
+ARRIVING = (
+    "What arrives is sent: to hold that, too, select its organization in Organizations, and run "
+    "Hold all that this organization receives."
+)
 
 
 class Operating(ReadOnly):
@@ -58,13 +61,15 @@ class Operating(ReadOnly):
         left = self.deliveries(rows).undelivered().count()
         self.message_user(request, f"{count} retried; {left} not delivered yet.")
 
-    @admin.action(description="Hold: stop what is waiting until an operator retries it")
+    @admin.action(
+        description="Hold: stop what is waiting, not what arrives, until an operator retries it"
+    )
     def hold(self, request: HttpRequest, selected: QuerySet) -> None:
         """Stop the waiting deliveries of the selected rows until an operator retries them."""
         rows = self.fixed(selected)
         self.note(request, rows, "Held.")
         count = trying_again.stop_all(self.deliveries(rows))
-        self.message_user(request, f"{count} held.", messages.WARNING)
+        self.message_user(request, f"{count} held. {ARRIVING}", messages.WARNING)
 
 
 class ShownAttempts(BaseInlineFormSet):
@@ -131,18 +136,17 @@ class DeliveryAdmin(Operating):
 
     @admin.display(description="reports like it")
     def like_it(self, delivery: Delivery) -> str:
-        """Links to the form that holds its page or its agent, or its source while its day lasts."""
+        """Links to the form that holds its page, its agent or its organization, or its source while its day lasts."""
         report = delivery.report
-        could_be = {"page": report.canonical_url, "agent": report.agent_name}
+        could_be = {
+            "page": report.canonical_url,
+            "agent": report.agent_name,
+            "organization": report.organization_id,
+        }
         is_of_today = delivery.created_at.date() == timezone.now().date()
         if is_of_today and delivery.source != EARLIER:
             could_be["source"] = delivery.source
-        form = reverse("admin:integrations_hold_add")
-        links = [
-            (f"{form}?{urlencode({'kind': kind, 'value': value})}", kind)
-            for kind, value in could_be.items()
-            if value
-        ]
+        links = [(form_of_hold(kind, value), kind) for kind, value in could_be.items() if value]
         return format_html_join(" ", '<a href="{}">Hold its {}</a>', links) or "-"
 
     @admin.display(description="report")
@@ -190,11 +194,12 @@ class HoldForm(ModelForm):
         fields = ("kind", "value", "reason")
         widgets = {"value": Textarea({"rows": 2})}
         help_texts = {
-            "kind": "A page and an agent are held until released, a source until its day ends, at 00:00 UTC."
+            "kind": "A page, an agent and an organization are held until released, a source until its day ends, "
+            "at 00:00 UTC."
         }
 
     def clean(self) -> dict[str, Any]:
-        """Refuse what is no page or source, and what is on hold already."""
+        """Refuse what is no page, source or organization, and what is on hold already."""
         given = super().clean() or {}
         if "kind" in given and "value" in given:
             try:

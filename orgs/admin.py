@@ -5,11 +5,13 @@ from datetime import timedelta
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.models import Group
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
 
 from orgs.domains import claiming, reverification
 from orgs.models import (
@@ -27,9 +29,30 @@ from orgs.models import (
     User,
 )
 from orgs.people import sessions, tokens
-from orgs.read_only import ACTION_TIMEOUT, ALL, Inline, ReadOnly
+from orgs.read_only import ACTION_TIMEOUT, ALL, Inline, ReadOnly, form_of_hold
 
 admin.site.unregister(Group)
+
+
+def _hold_all(organization: Organization) -> str:
+    return format_html(
+        '<a href="{}">Hold all that this organization receives…</a>',
+        form_of_hold("organization", organization.pk),
+    )
+
+
+def _has_others(organization: Organization, person: User) -> bool:
+    """Whether it has another active member."""
+    others = organization.memberships.exclude(user=person)
+    return others.filter(user__is_active=True).exists()
+
+
+def _goes_on(organization: Organization) -> str:
+    return format_html(
+        "No other member of {} is active. Unless it is on hold, reports to it are sent all the same. {}",
+        organization.name,
+        _hold_all(organization),
+    )
 
 
 class MemberInline(Inline, admin.TabularInline):
@@ -81,13 +104,27 @@ class UserAdmin(ReadOnly):
     list_display = ["username", "is_active", "is_staff", "date_joined", "last_login"]
     list_filter = ["is_active", "is_staff"]
     search_fields = ["username"]
-    fields = ["username", "is_active", "is_staff", "is_superuser", "date_joined", "last_login"]
-    readonly_fields = ["username", "is_staff", "is_superuser", "date_joined", "last_login"]
+    fields = [
+        "username", "is_active", "organization", "is_staff", "is_superuser", "date_joined", "last_login",
+    ]  # fmt: skip
+    readonly_fields = [
+        "username", "organization", "is_staff", "is_superuser", "date_joined", "last_login",
+    ]  # fmt: skip
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """With what the form keeps, where there is one."""
         shown = super().get_fields(request, obj)
         return [*shown, "was_active"] if self.has_change_permission(request, obj) else shown
+
+    @admin.display(description="organization")
+    def organization(self, person: User) -> str:
+        """Theirs, and whether it would go on, or goes on, without an active member."""
+        mine = Organization.objects.filter(memberships__user=person).first()
+        if mine is None:
+            return "-"
+        page = reverse("admin:orgs_organization_change", args=[mine.pk])
+        link = format_html('<a href="{}">{}</a>', page, mine.name)
+        return link if _has_others(mine, person) else format_html("{}. {}", link, _goes_on(mine))
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Operators cannot deactivate themselves."""
@@ -102,6 +139,9 @@ class UserAdmin(ReadOnly):
             tokens.revoke_all(obj)
             sessions.end_all(obj)
             obj.save(update_fields=["is_active", "password"])
+            mine = Organization.objects.filter(memberships__user=obj).first()
+            if mine and not obj.is_active and not _has_others(mine, obj):
+                self.message_user(request, _goes_on(mine), messages.WARNING)
 
 
 @admin.register(Organization)
@@ -111,6 +151,25 @@ class OrganizationAdmin(ReadOnly):
     list_display = ["name", "id", "created_at", "left_at"]
     search_fields = ["name", "id", "memberships__login"]
     inlines = [MemberInline, DomainInline, SiteInline]
+    actions = ["hold_all"]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """All, and what can be done about the organization."""
+        return [*super().get_fields(request, obj), "hold"]
+
+    @admin.display(description="hold")
+    def hold(self, organization: Organization) -> str:
+        """A link to the form that holds all that it receives."""
+        return _hold_all(organization)
+
+    @admin.action(description="Hold all that this organization receives… (asks for the reason)")
+    def hold_all(self, request: HttpRequest, selected: QuerySet) -> HttpResponse | None:
+        """Lead to the form that holds all that the selected organization receives: each has its own reason."""
+        pks = list(selected.values_list("pk", flat=True)[:2])
+        if len(pks) == 1:
+            return redirect(form_of_hold("organization", pks[0]))
+        self.message_user(request, "Select one organization at a time.", messages.ERROR)
+        return None
 
 
 @admin.register(Membership)

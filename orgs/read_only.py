@@ -6,6 +6,7 @@ from copy import copy
 from functools import reduce
 from operator import or_
 from typing import Any, cast
+from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
@@ -18,6 +19,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import smart_split, unescape_string_literal
@@ -35,6 +37,11 @@ LONGEST_SEARCH = 500  # characters
 MOST_WORDS = 20  # of a search: a query has each of them for each column
 COMPARISONS = ("exact", "isnull", "isempty")  # of the filters beside a list
 ALL = f"The latest {LOOKED_AT:,} are listed and searched. Search for a whole {{}} to find an older one."
+
+
+def form_of_hold(kind: str, value: str) -> str:
+    """The address of the form that holds it, filled in but for the reason."""
+    return f"{reverse('admin:integrations_hold_add')}?{urlencode({'kind': kind, 'value': value})}"
 
 
 class Looking:

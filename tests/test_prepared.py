@@ -4,7 +4,9 @@ import random
 import re
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from functools import reduce
 from itertools import chain
+from operator import or_
 from typing import Any
 
 import pytest
@@ -226,8 +228,9 @@ CHOSEN = {"repository_id": 5, "repo_owner": "acme", "repo_name": "docs"}
 @pytest.fixture
 def holds() -> None:
     """Of operators: in force, released and over, of what the reports here have and of something else."""
+    ids = [*Organization.objects.order_by("pk").values_list("pk", flat=True)]
     values = {"page": ["https://acme.com/", "https://acme.com/x"], "agent": ["x", "X"],
-              "source": ["f" * 16, "x"]}  # fmt: skip
+              "source": ["f" * 16, "x"], "organization": ids[:2]}  # fmt: skip
     for kind in values:
         for number, value in enumerate(values[kind] * 2):
             Hold.objects.create(
@@ -243,9 +246,14 @@ def holds() -> None:
 def held_by(report: Report, source: str) -> int | None:
     """The hold that a plain queryset finds."""
     in_force = Hold.objects.unreleased().exclude(ends_at__lte=database_clock.now())
-    told = {"page": report.canonical_url, "agent": report.agent_name.strip(), "source": source}
+    told = {
+        "page": report.canonical_url,
+        "agent": report.agent_name.strip(),
+        "source": source,
+        "organization": report.organization_id,
+    }
     same = [Q(kind=kind, value=value) for kind, value in told.items()]
-    found = in_force.filter(same[0] | same[1] | same[2]).order_by("pk").first()
+    found = in_force.filter(reduce(or_, same)).order_by("pk").first()
     return found.pk if found else None
 
 

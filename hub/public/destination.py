@@ -29,14 +29,15 @@ def of(canonical_url: str) -> Destination:
     """Where a report about this page would go now. At most two queries.
 
     A repository is named only if GitHub said that it is public, and an issue would be opened at once:
-    a private one, a paused integration and one that is not finished look alike. Of files on the code
+    a private one, and an integration that is paused, on hold or not finished, look alike. Of files on the code
     host no more is said, since their address names the repository.
     """
     claim = claim_covering(canonical_url)
     is_file = public_files.are_at(canonical_url)
     if claim is None:
         return Destination(Reach.UNSAID if is_file else Reach.NOBODY)
-    target = Integration.objects.configured().of(claim.organization_id).first()
+    sending = Integration.objects.configured().not_on_hold()
+    target = sending.of(claim.organization_id).first()
     if is_file and not (target and public_files.are_of(target, canonical_url)):
         return Destination(Reach.UNSAID)
     if claim.opted_out_at:

@@ -65,6 +65,8 @@ def _not_shown(report: Report, delivery: Delivery, answer: Answer | None) -> str
         return ""
     if delivery.integration.withholds(report.canonical_url):
         return "Nobody is shown it now, since no member has push access to the repository."
+    if delivery.integration.words_of_hold:
+        return "Nobody is shown it now, since an operator of this Hub holds all that you receive."
     if not report.is_still_owned():
         return "Nobody is shown it now, since the page is not yours."
     if answer.link and not links.shown([answer.link], report.organization_id or ""):

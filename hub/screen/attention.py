@@ -78,6 +78,8 @@ def _is_said(message: Message, said: list[str]) -> bool:
 def _of_integration(mine: Integration, stopped: Stopped) -> Iterator[Line]:
     waiting = reports_do(stopped.held, "waits", "wait") if stopped.held else ""
     page = reverse("settings-integration")
+    if mine.words_of_hold:
+        yield Line(WAIT, "On hold.", mine.words_of_hold)
     if mine.paused_at:
         since = f"{date_format(mine.paused_at, 'j F Y, H:i')} UTC"
         more = f"{waiting or 'Reports that arrive wait'} until you resume."

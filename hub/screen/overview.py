@@ -98,6 +98,8 @@ def standing_of(integration: Integration | None, claims: setup_steps.Claims) -> 
     """How things stand; None while too little is set up for anything to arrive."""
     if integration is None or not integration.repository or not claims.live:
         return None
+    if integration.words_of_hold:
+        return Standing("On hold", "pill wait")
     if integration.paused_at:
         return Standing("Paused", "pill wait")
     if integration.obstacle:

@@ -17,6 +17,12 @@ MOST = 50  # problems
 # Of each list: what only waits is among the reports alone; what was erased or never compared has no terms.
 NEWEST = 500  # leads of the page, issues of its repository, and reports about the page
 JOINED = 100  # the newest of those that have joined an issue, which are counted
+OF_LEAD = {
+    "page": "lr.canonical_url",
+    "agent": "lr.agent_name",
+    "organization": "lr.organization_id",
+    "source": "l.source",
+}
 
 PROBLEMS = PreparedStatement(
     "Which open issues that everybody may see are among the newest leads of this page, the newest issues of "
@@ -86,7 +92,7 @@ PROBLEMS = PreparedStatement(
         LEFT JOIN integrations_answer a ON a.delivery_id = l.id
         WHERE l.integration_id = %s AND l.status = 'sent' AND l.issue_url <> ''
             AND l.issue_state <> 'closed' AND l.issue_state <> 'deleted' AND NOT l.repository_private
-            AND NOT EXISTS ({held_by(page="lr.canonical_url", agent="lr.agent_name", source="l.source")})
+            AND NOT EXISTS ({held_by(**OF_LEAD)})
         ORDER BY leads.newest DESC, l.id DESC LIMIT {MOST}
     ) shown
     ORDER BY shown.newest DESC, shown.id DESC

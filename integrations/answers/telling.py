@@ -27,9 +27,12 @@ def of_report(url: str, delivery: Delivery | None, *, is_repeat: bool = False) -
 def answer(
     url: str, integration: Integration, found: tuple[str, str] | None
 ) -> dict[str, str | None] | None:
-    """The text and link of an answer, while its organization may speak of the page; no link to what is not theirs."""
+    """The text and link of an answer, while its organization may speak of the page; no link to what is not theirs.
+
+    Not while an operator holds all that the organization receives.
+    """
     mine = integration.organization_id
-    if found is None or integration.withholds(url):
+    if found is None or integration.withholds(url) or integration.words_of_hold:
         return None
     if renamed.address_now(Received(url, mine)) is None:
         return None

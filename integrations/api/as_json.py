@@ -16,7 +16,7 @@ def integration(integration: Integration) -> dict[str, Any]:
         "repo_owner": integration.repo_owner or None,
         "repo_name": integration.repo_name or None,
         "issue_template": integration.issue_template or None,
-        "problem": integration.obstacle or None,
+        "problem": integration.why_silent or None,
         "alerts": bool(integration.alerts),
         "likeness": integration.likeness,
         "when_reported_again": integration.when_reported_again,

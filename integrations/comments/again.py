@@ -16,7 +16,7 @@ from integrations.delivery import issue_states
 from integrations.delivery.issue_states import AFTER, COMPLETED, fixed
 from integrations.github_api import IssueFacts
 from integrations.models import Comment, Delivery, Hold, Integration
-from integrations.models.statements import held_by
+from integrations.models.statements import OF_REPORT, held_by
 
 A_MOMENT = timedelta(milliseconds=1)
 WORDS_FIRST = timedelta(minutes=10)  # for so long, an issue is not reopened without a word
@@ -47,7 +47,7 @@ UNHEARD = PreparedStatement(
                     AND c.occasion = l.issue_closed_at
             )
             AND NOT EXISTS (
-                {held_by(page="r.canonical_url", agent="r.agent_name", source="%s::text")}
+                {held_by(**OF_REPORT, source="%s::text")}
             )
         )
     )

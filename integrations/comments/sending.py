@@ -41,7 +41,7 @@ def _attempt(comment: Comment, deadline: float) -> None:
     try:
         if comment.lead.issue_state == Delivery.IssueState.DELETED:
             releasing.release(comment, GONE)
-        elif not (comment.comment_id or comment.posted_at) and words.are_on_hold(comment):
+        elif not comment.comment_id and words.are_on_hold(comment):
             comment.leave(ON_HOLD, leased.AGAIN)
         else:
             ACTS[comment.purpose](comment, deadline)

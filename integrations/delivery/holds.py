@@ -72,7 +72,7 @@ def unsuspend(installation: Installation) -> None:
 
 def why_stopped(integration: Integration) -> str:
     """Why nothing is sent now, also if no repository is chosen, as a sentence; empty if nothing stops it."""
-    return integration.obstacle or ("" if integration.repository_id else NO_REPOSITORY)
+    return integration.why_silent or ("" if integration.repository_id else NO_REPOSITORY)
 
 
 def pause(integration: Integration) -> None:

@@ -1,4 +1,4 @@
-"""Holds a page, an agent or a source for an operator, whoever's reports these are.
+"""Holds a page, an agent, a source or an organization for an operator, whoever's reports these are.
 
 The hold is saved first. From then on a new delivery asks for it when it is created, and every delivery
 when it is taken, so none of them is sent. What waits already follows in short transactions, to be seen as held:
@@ -21,7 +21,7 @@ from integrations.delivery.pacing import SOURCES_KEPT
 from integrations.models import Comment, Delivery, Hold
 from integrations.models.delivery import DeliveryQuerySet
 from integrations.models.hold import HoldQuerySet, digest
-from orgs.models import User
+from orgs.models import Organization, User
 from reports import canonical
 
 MOST = 100  # in force: each report is compared with all of them
@@ -33,6 +33,7 @@ COLUMNS: dict[Hold.Kind, str | Trim] = {
     Hold.Kind.PAGE: "report__canonical_url",
     Hold.Kind.AGENT: Trim("report__agent_name"),
     Hold.Kind.SOURCE: "source",
+    Hold.Kind.ORGANIZATION: "report__organization_id",
 }
 
 
@@ -158,6 +159,8 @@ def _value(kind: str, text: str) -> str:
             return canonical.url(text)
         except canonical.InvalidURL as error:
             raise CannotHold(str(error)) from None
+    if kind == Hold.Kind.ORGANIZATION and not Organization.objects.filter(pk=text).exists():
+        raise CannotHold("No organization has this id.")
     if kind == Hold.Kind.SOURCE and not SOURCE.fullmatch(text):
         raise CannotHold("Must be 16 digits and letters, as Deliveries now lists sources.")
     return text

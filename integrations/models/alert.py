@@ -4,12 +4,13 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
 from django.db import models, transaction
-from django.db.models import Case, F, OuterRef, Q, Subquery, Value, When
+from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, Value, When
 from django.utils.functional import cached_property
 
 from core import clock
 from core.ids import ULIDField
 from integrations.models.delivery import GIVE_UP
+from integrations.models.hold import Hold
 from integrations.models.integration import FULL_NAME, Installation, Integration, Repository
 from integrations.models.leased import Leased, LeasedQuerySet
 from orgs.models import Organization
@@ -51,7 +52,8 @@ class AlertQuerySet(LeasedQuerySet):
     def sendable(self) -> Self:
         """Those about which GitHub may be called now: to open an issue, the organization must want it.
 
-        Nothing but missing push access is told where it is missing: others decide about that repository.
+        Nothing but missing push access is told where it is missing: others decide about that repository. And
+        nothing while an operator holds all that the organization receives.
         """
         wanted = Q(
             integration__alerts=True,
@@ -61,7 +63,8 @@ class AlertQuerySet(LeasedQuerySet):
         )
         with_rights = Q(integration__rights_lost_at=None) | Q(cause=self.model.Cause.RIGHTS)
         is_over = Q(status=self.model.Status.CLOSING) | Q(ended_at__isnull=False)
-        known = self.filter(is_over | (wanted & with_rights))
+        on_hold = Exists(Hold.objects.of_organization(OuterRef("integration__organization")))
+        known = self.filter(is_over | (wanted & with_rights & ~on_hold))
         return known.filter(integration__installation__suspended_at=None)
 
     def end(self) -> None:

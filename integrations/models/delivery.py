@@ -485,7 +485,7 @@ class Delivery(models.Model):
         related_name="+",
         db_index=False,  # most have none
         editable=False,
-        help_text="The hold of a page, an agent or a source that holds it, or has held it.",
+        help_text="The hold of a page, an agent, a source or its organization that holds it, or has held it.",
     )
     created_at = models.DateTimeField(db_default=Now())
     trying_since = models.DateTimeField(

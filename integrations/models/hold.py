@@ -1,17 +1,18 @@
-"""What an operator holds: a page, an agent, or a source until its day ends."""
+"""What an operator holds: a page, an agent, an organization, or a source until its day ends."""
 
 import hashlib
 from typing import Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import OuterRef, Q
 from django.db.models.functions import Now
 
 from core import clock
 
 LONGEST_REASON = 200
 STOPPED_BY_OPERATOR = "An operator of this Hub has put this delivery on hold."
+ORGANIZATION_STOPPED = "An operator of this Hub holds all that your organization receives, and decides when it is sent."
 
 
 class HoldQuerySet(models.QuerySet["Hold"]):
@@ -24,6 +25,10 @@ class HoldQuerySet(models.QuerySet["Hold"]):
     def of_page(self, address: str) -> "Hold | None":
         """The one of this page that is in force, if any."""
         return self.unreleased().filter(digest=digest(Hold.Kind.PAGE, address)).first()
+
+    def of_organization(self, organization: str | OuterRef) -> Self:
+        """Those in force of all that this organization receives, by its id: one at most."""
+        return self.unreleased().filter(kind=Hold.Kind.ORGANIZATION, value=organization)
 
     def sources_in_force(self) -> Self:
         """Those of sources whose day is not over."""
@@ -39,7 +44,7 @@ class HoldQuerySet(models.QuerySet["Hold"]):
 
 
 class Hold(models.Model):
-    """Reports about a page, by an agent or from a source are held until an operator releases them.
+    """Reports about a page, by an agent, from a source or to an organization are held until an operator releases them.
 
     They are accepted as always. Deliveries ask when they are created, and again when they are taken; comments,
     when they are written.
@@ -51,11 +56,12 @@ class Hold(models.Model):
         PAGE = "page"
         AGENT = "agent"
         SOURCE = "source"
+        ORGANIZATION = "organization"
 
-    kind = models.CharField(max_length=6, choices=Kind)
+    kind = models.CharField(max_length=12, choices=Kind)
     value = models.TextField(
-        help_text="The address of the page, the name of the agent as it writes it, or a source from "
-        "Deliveries now."
+        help_text="The address of the page, the name of the agent as it writes it, a source from "
+        "Deliveries now, or the id of the organization."
     )
     reason = models.CharField(
         max_length=LONGEST_REASON, help_text="Members read it at each report that is held."
@@ -97,6 +103,11 @@ class Hold(models.Model):
     def words(self) -> str:
         """The reason of each delivery that it holds, for members."""
         return f"{STOPPED_BY_OPERATOR} {self.reason}"
+
+    @property
+    def words_of_all(self) -> str:
+        """Why nothing is sent to an organization that is on hold, for its members."""
+        return f"{ORGANIZATION_STOPPED} {self.reason}"
 
 
 def digest(kind: str, value: str) -> str:

@@ -7,10 +7,12 @@ from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Coalesce, Concat, Greatest
+from django.utils.functional import cached_property
 
 from core import after_commit, clock
 from integrations.models import dressing
 from integrations.models.dressing import Dressing
+from integrations.models.hold import Hold
 from integrations.models.statements import LIMIT
 from orgs import ownership
 from orgs.models import Organization
@@ -168,6 +170,10 @@ class IntegrationQuerySet(models.QuerySet["Integration"]):
     def configured(self) -> Self:
         """Those with a repository."""
         return self.filter(repository_id__isnull=False)
+
+    def not_on_hold(self) -> Self:
+        """Those of organizations of which no operator holds all that they receive."""
+        return self.exclude(Exists(Hold.objects.of_organization(OuterRef("organization"))))
 
     def noting_withheld(self) -> Self:
         """Adds whether the organization has reports that its members may not read."""
@@ -399,6 +405,17 @@ class Integration(models.Model):
     def obstacle(self) -> str:
         """Why nothing is sent now, as a sentence; empty if nothing stops it."""
         return self.stop[1]
+
+    @cached_property
+    def words_of_hold(self) -> str:
+        """Why an operator holds all that its organization receives, as sentences; empty if none does."""
+        hold = Hold.objects.of_organization(self.organization_id).first()
+        return hold.words_of_all if hold else ""
+
+    @property
+    def why_silent(self) -> str:
+        """Why nothing is sent now, be it for an operator or an `obstacle`; empty if nothing stops it."""
+        return self.words_of_hold or self.obstacle
 
     def dressing_of(self, kind: str) -> Dressing:
         """The labels, assignees and type that the issue of a report of this kind gets."""

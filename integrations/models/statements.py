@@ -11,7 +11,7 @@ TARGET_COLUMNS = [
 ]  # as in the model
 
 
-def held_by(*, page: str, agent: str, source: str, beside: str = "") -> str:
+def held_by(*, page: str, agent: str, source: str, organization: str, beside: str = "") -> str:
     """Which hold of an operator matches these? Where there is none, one look at an empty index.
 
     Spaces around an agent's name do not count: nobody sees them. It has no other white space.
@@ -19,11 +19,22 @@ def held_by(*, page: str, agent: str, source: str, beside: str = "") -> str:
     return f"""
         SELECT h.id FROM integrations_hold h {beside}
         WHERE h.released_at IS NULL AND (h.ends_at IS NULL OR h.ends_at > {{now}})
-            AND h.value = CASE h.kind WHEN 'page' THEN {page} WHEN 'agent' THEN TRIM({agent}) ELSE {source} END
+            AND h.value = CASE h.kind
+                WHEN 'page' THEN {page} WHEN 'agent' THEN TRIM({agent})
+                WHEN 'organization' THEN {organization} ELSE {source}
+            END
         ORDER BY h.id LIMIT 1
     """  # noqa: S608  (no values)
 
 
+HOLD_OF_NEW = held_by(
+    page="%s::text", agent="%s::text", source="%s::text", organization="i.organization_id"
+)
+OF_REPORT = {
+    "page": "r.canonical_url",
+    "agent": "r.agent_name",
+    "organization": "r.organization_id",
+}
 TARGET = PreparedStatement(
     "Where does a report of an organization go that has no delivery yet, which turn has it there "
     "after others from its source, and which hold of an operator matches it?",
@@ -33,18 +44,12 @@ TARGET = PreparedStatement(
             SELECT turn + 1 FROM integrations_delivery d
             WHERE d.integration_id = i.id AND d.source = %s ORDER BY turn DESC LIMIT 1
         ), 0
-    ), ({held_by(page="%s::text", agent="%s::text", source="%s::text")})
+    ), ({HOLD_OF_NEW})
     FROM integrations_integration i
     WHERE organization_id = %s AND repository_id IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM integrations_delivery d WHERE d.report_id = %s)
     """,  # noqa: S608  (no values)
 )
-OF_ITS_REPORT = {
-    "page": "r.canonical_url",
-    "agent": "r.agent_name",
-    "source": "source",
-    "beside": "JOIN reports_report r ON r.id = %s",
-}
 TAKE = PreparedStatement(
     "May this delivery be tried: does it wait, or has the lease of its last try expired? Then take it, "
     "and say which hold of an operator matches it.",
@@ -62,7 +67,7 @@ TAKE = PreparedStatement(
         tries = tries + 1
     WHERE report_id = %s
         AND (status = 'pending' OR (status = 'sending' AND lease_until < {{now}}))
-    RETURNING ({held_by(**OF_ITS_REPORT)})
+    RETURNING ({held_by(**OF_REPORT, source="source", beside="JOIN reports_report r ON r.id = %s")})
     """,  # noqa: S608  (no values)
 )
 OLDER = PreparedStatement(
@@ -90,7 +95,7 @@ ON_HOLD = PreparedStatement(
     f"""
     SELECT d.id FROM integrations_delivery d JOIN reports_report r ON r.id = d.report_id
     WHERE d.id = ANY(%s) AND EXISTS (
-        {held_by(page="r.canonical_url", agent="r.agent_name", source="d.source")}
+        {held_by(**OF_REPORT, source="d.source")}
     )
     """,  # noqa: S608  (no values)
 )

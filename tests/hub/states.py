@@ -145,6 +145,12 @@ def on_hold(world: World) -> None:
     operator_holds.make(Hold(kind="page", value=value, reason="Junk."), by=root)
 
 
+def all_on_hold(world: World) -> None:
+    root = User.objects.create(username="root", is_superuser=True)
+    owner = Integration.objects.get().organization_id
+    operator_holds.make(Hold(kind="organization", value=owner, reason="Junk."), by=root)
+
+
 def joined(world: World) -> None:
     lead = Delivery.objects.get(issue_url=world.issue)
     Delivery.objects.filter(pk=world.delivery.pk).fold_under(lead, by="bob")
@@ -196,6 +202,7 @@ STATES: dict[str, State] = {
     "lost": lost,
     "discarded": discarded,
     "on-hold": on_hold,
+    "all-on-hold": all_on_hold,
     "joined": joined,
     "sent": delivered,
     "erased": erased,

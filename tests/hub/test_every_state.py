@@ -51,6 +51,28 @@ change a badge             +     +       +         +          +         +       
 send a test report         +     +       +         +          +         x       x      x      x        x          x
 change people and tokens   +     +       +         +          +         +       +      +      +        +          x
 """
+# The same, where an operator holds all that it receives.
+OF_HELD_ORGANIZATIONS = """
+                          all-on-hold
+begin an installation          +
+choose the repository          +
+choose about likeness          +
+ask GitHub again               +
+pause                          +
+resume                         x
+disconnect                     +
+claim a domain                 +
+check its record               =
+opt out of a domain            +
+remove a domain                +
+claim a site                   =
+opt out of a site              +
+remove a site                  +
+send an earlier report         +
+change a badge                 +
+send a test report             +
+change people and tokens       +
+"""
 # Of a report that GitHub has refused, and of others.
 OF_REPORTS = """
                      failed discarded on-hold joined sent erased withheld unknown sending never
@@ -67,17 +89,17 @@ the same as another    +        +        x      +     +     x       .        x  
 """
 # Of one that GitHub has refused, where the organization is in these states.
 OF_REPORTS_THERE = """
-                     paused archived suspended no-push no-repo lost
-try it again           x       +         +        x       x     +
-try several again      x       +         +        x       x     +
-discard                +       +         +        +       +     +
-restore                x       x         x        x       x     x
-erase                  +       +         +        +       +     +
-answer                 +       +         +        +       +     +
-take an answer back    =       =         =        =       =     =
-not the same           x       x         x        x       x     x
-none is the same       x       x         x        x       x     x
-the same as another    +       +         +        +       x     x
+                     paused archived suspended no-push no-repo lost all-on-hold
+try it again           x       +         +        x       x     +       +
+try several again      x       +         +        x       x     +       +
+discard                +       +         +        +       +     +       +
+restore                x       x         x        x       x     x       x
+erase                  +       +         +        +       +     +       +
+answer                 +       +         +        +       +     +       +
+take an answer back    =       =         =        =       =     =       =
+not the same           x       x         x        x       x     x       x
+none is the same       x       x         x        x       x     x       x
+the same as another    +       +         +        +       x     x       x
 """
 THERE_IS_NONE = "There is no report with this id."  # as it is said of one of several
 FORGET = (
@@ -103,7 +125,12 @@ def rows_of(table: str) -> dict[str, dict[str, str]]:
     return found
 
 
-TABLES = {"organization": OF_ORGANIZATIONS, "report": OF_REPORTS, "there": OF_REPORTS_THERE}
+TABLES = {
+    "organization": OF_ORGANIZATIONS,
+    "held": OF_HELD_ORGANIZATIONS,
+    "report": OF_REPORTS,
+    "there": OF_REPORTS_THERE,
+}
 
 
 def test_every_way_to_change_something_is_in_a_table():
@@ -115,6 +142,7 @@ def test_every_way_to_change_something_is_in_a_table():
         each.name for each in pages if each.name not in LOOKS | ABOUT_OTHERS
     }
     assert [*WAYS] == [*rows_of(OF_ORGANIZATIONS), *rows_of(OF_REPORTS)]
+    assert [*rows_of(OF_ORGANIZATIONS)] == [*rows_of(OF_HELD_ORGANIZATIONS)]
     assert [*rows_of(OF_REPORTS)] == [*rows_of(OF_REPORTS_THERE)]
 
 

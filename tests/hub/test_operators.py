@@ -596,9 +596,116 @@ def test_hold_stops_what_waits(operator, client, code_host):
     answer = operator.post(address(Delivery), chosen, follow=True)
     call_command("retry_deliveries", "--now")
 
-    assert "1 held." in answer.content.decode()
+    assert "1 held. What arrives is sent: to hold that, too, select its organization" in text_of(
+        answer
+    )
     assert Delivery.objects.get().held_for == "operator"
     assert not code_host.issues("acme/docs")
+
+
+@pytest.fixture
+def pulpit(code_host) -> Organization:
+    """Of charlie alone, whose template says what he wants in a repository of his."""
+    code_host.add_repository("charlie", "bait")
+    code_host.add_installation("charlie")
+    owner = build.organization("charlie")
+    build.member(owner, "charlie", github_id=code_host.account("charlie").id)
+    build.integration(owner, code_host, "charlie/bait")
+    build.domain(owner, "docs.acme.com")
+    words = "**Docs Feedback Hub:** confirm your account at https://evil.example. @alice"
+    Integration.objects.update(issue_template=words)
+    return owner
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_operator_stops_an_organization(operator, client, code_host, pulpit):
+    """An attack: after its only member was deactivated, and its integration held, each report was an issue."""
+    charlie = User.objects.get(username="charlie")
+    chosen = {"action": "hold_all", "_selected_action": [pulpit.pk]}
+    build.send(client)
+
+    page = f"{address(User)}{charlie.pk}/change/"
+    before = text_of(operator.get(page))
+    deactivated = text_of(operator.post(page, opened(operator, charlie), follow=True))
+    form = operator.post(address(Organization), chosen)["Location"]
+    filled = operator.get(form).context["adminform"].form.initial
+    held = operator.post(form, filled | {"reason": "Speaks for the Hub."}, follow=True)
+    for summary in ("Two", "Three"):
+        assert build.send(client, build.report(report__summary=summary)).status_code == 201
+    call_command("retry_deliveries", "--now")
+    during = len(code_host.issues("charlie/bait"))
+    index = text_of(operator.get("/admin/"))
+    operator.post(HOLDS, {"action": "release", "_selected_action": [Hold.objects.get().pk]})
+    call_command("retry_deliveries", "--now")
+
+    goes_on = "No other member of charlie is active. Unless it is on hold, reports to it are sent all the same. Hold"
+    assert f"{goes_on} all that" in before
+    assert f"{goes_on} all that" in deactivated
+    assert filled == {"kind": "organization", "value": pulpit.pk}
+    assert f"The organization “{pulpit.pk}” is on hold until released." in text_of(held)
+    assert "organization: Speaks for the Hub." in index
+    assert during == 1
+    assert len(code_host.issues("charlie/bait")) == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_members_read_that_an_operator_holds_all_and_decides(client, code_host):
+    acme = build.acme(code_host)
+    bob = build.member(acme, "bob")
+    api = build.api(build.token(bob))
+    root = User.objects.create(username="root", is_staff=True, is_superuser=True)
+    hold = Hold(kind="organization", value=acme.pk, reason="Speaks for the Hub.")
+    operator_holds.make(hold, by=root)
+    build.send(client)
+    client.force_login(bob)
+
+    pages = ["/settings/", "/settings/integration/"]
+    shown = [text_of(client.get(page)) for page in pages]
+    problem = api.get("/v1/orgs/me").json()["integration"]["problem"]
+    report = text_of(client.get(f"/settings/reports/{Report.objects.get().pk}/"))
+    operator_holds.release(hold)
+
+    words = (
+        "An operator of this Hub holds all that your organization receives, and decides when it is "
+        "sent. Speaks for the Hub."
+    )
+    assert problem == words
+    assert all(words in each for each in shown)
+    assert "An operator of this Hub has put this delivery on hold. Speaks for the Hub." in report
+    assert not [page for page in pages if "Speaks for the Hub." in text_of(client.get(page))]
+
+
+def test_the_page_of_an_organization_leads_to_its_hold(operator):
+    acme = build.organization()
+
+    page = operator.get(f"{address(Organization)}{acme.pk}/change/").content.decode()
+    [form] = re.findall(r'href="([^"]+)">Hold all that this organization receives…', page)
+
+    assert f"{acme.pk}</textarea>" in operator.get(html.unescape(form)).content.decode()
+
+
+def test_organizations_are_held_one_at_a_time(operator):
+    pks = [build.organization(name).pk for name in ("acme", "zenith")]
+    chosen = {"action": "hold_all", "_selected_action": pks}
+
+    answer = operator.post(address(Organization), chosen, follow=True)
+
+    assert "Select one organization at a time." in text_of(answer)
+
+
+@pytest.mark.parametrize("is_active", [True, False])
+def test_who_deactivates_an_account_is_told_whether_its_organization_goes_on(operator, is_active):
+    acme = build.organization()
+    bob, carol = build.member(acme, "bob"), build.member(acme, "carol")
+    User.objects.filter(pk=carol.pk).update(is_active=is_active)
+    page = f"{address(User)}{bob.pk}/change/"
+
+    shown = text_of(operator.get(page))
+    saved = text_of(operator.post(page, opened(operator, bob), follow=True))
+
+    assert ["No other member of acme is active" in each for each in (shown, saved)] == [
+        not is_active
+    ] * 2
 
 
 @pytest.mark.django_db(transaction=True)
@@ -813,10 +920,11 @@ def test_a_delivery_leads_to_what_holds_reports_like_it_and_a_hold_to_its_delive
     [link] = re.findall(r'href="([^"]+)">Show</a>', operator.get(HOLDS).content.decode())
     listed = operator.get(html.unescape(link)).context["cl"]
 
-    assert [kind for _, kind in forms] == ["page", "agent", "source"]
+    assert [kind for _, kind in forms] == ["page", "agent", "organization", "source"]
     assert "https://docs.acme.com/install</textarea>" in shown[0]
     assert "agent-x</textarea>" in shown[1]
-    assert f"{sent.source}</textarea>" in shown[2]
+    assert f"{sent.report.organization_id}</textarea>" in shown[2]
+    assert f"{sent.source}</textarea>" in shown[3]
     assert list(listed.result_list) == [sent]
 
 

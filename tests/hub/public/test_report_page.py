@@ -10,8 +10,9 @@ from django.test import Client
 
 from core import rates
 from hub.server import bodies
-from integrations.models import Delivery, Integration
-from orgs.models import Domain
+from integrations.delivery import operator_holds
+from integrations.models import Delivery, Hold, Integration
+from orgs.models import Domain, User
 from reports import intake
 from reports.models import Report
 from tests import build
@@ -307,6 +308,19 @@ def test_where_it_goes_costs_two_queries(client, code_host, django_assert_num_qu
 
     with django_assert_num_queries(2):
         client.get("/report/", {"doc_url": PAGE})
+
+
+def test_a_repository_is_not_named_while_an_operator_holds_all_that_goes_there(client, code_host):
+    acme = build.acme(code_host)
+    root = User.objects.create(username="root", is_staff=True, is_superuser=True)
+    hold = Hold(kind="organization", value=acme.pk, reason="Spam.")
+
+    before = client.get("/report/", {"doc_url": PAGE}).content.decode()
+    operator_holds.make(hold, by=root)
+    during = client.get("/report/", {"doc_url": PAGE}).content.decode()
+
+    assert "acme/docs" in before
+    assert "acme/docs" not in during
 
 
 def test_an_owner_who_wants_no_reports_is_respected_in_words(client, code_host):

@@ -9,10 +9,11 @@ from core import clock
 from hub.maintenance import JOBS
 from hub.screen.export import as_json
 from integrations.alerts import causes, sending
+from integrations.delivery import operator_holds
 from integrations.github_sync import reconciling
 from integrations.issue.rendering import TITLE_LIMIT
-from integrations.models import Alert, Delivery, Integration
-from orgs.models import Domain, Organization
+from integrations.models import Alert, Delivery, Hold, Integration
+from orgs.models import Domain, Organization, User
 from tests import build
 from tests.integrations.alerts import world
 from tests.integrations.alerts.world import alert, maintain
@@ -457,3 +458,32 @@ def test_titles_and_bodies_hold_no_live_text(acme, code_host):
         assert not liveness.COMMIT.search(issue.title)
         assert not re.search(r"www\.", issue.title)
     assert len(issues(code_host)) == 2
+
+
+def test_nothing_is_told_while_an_operator_holds_all_of_the_organization(acme, code_host, clock):
+    root = User.objects.create(username="root", is_staff=True, is_superuser=True)
+    held = Hold(kind="organization", value=acme.pk, reason="Spam.")
+    operator_holds.make(held, by=root)
+    world.lose_record()
+
+    maintain()
+    clock.advance(hours=1)
+    maintain()
+    during = issues(code_host), alert().status
+    operator_holds.release(held)
+    maintain()
+
+    assert during == ([], "pending")
+    assert len(issues(code_host)) == 1
+
+
+def test_what_was_told_is_closed_though_an_operator_holds_all_of_the_organization(acme, code_host):
+    world.lose_record()
+    maintain()
+    root = User.objects.create(username="root", is_staff=True, is_superuser=True)
+    operator_holds.make(Hold(kind="organization", value=acme.pk, reason="Spam."), by=root)
+
+    world.find_record()
+    maintain()
+
+    assert [issue.state for issue in issues(code_host)] == ["closed"]

@@ -107,10 +107,14 @@ def test_what_was_reported_last_comes_first_and_there_is_an_end(client, lead, mo
     ]
 
 
-@pytest.mark.parametrize(("kind", "value"), [("page", PAGE), ("agent", "agent-x"), ("source", "")])
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("page", PAGE), ("agent", "agent-x"), ("source", ""), ("organization", "")],
+)
 def test_what_an_operator_holds_is_not_shown_as_long(client, lead, kind, value):
     root = User.objects.create(username="root", is_staff=True, is_superuser=True)
-    held = Hold(kind=kind, value=value or lead.source, reason="Spam.")
+    own = lead.report.organization_id if kind == "organization" else lead.source
+    held = Hold(kind=kind, value=value or own, reason="Spam.")
 
     operator_holds.make(held, by=root)
     assert problems(client) == []

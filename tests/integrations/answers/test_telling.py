@@ -4,9 +4,10 @@ import pytest
 from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
-from integrations.models import Answer, Delivery, Integration
+from integrations.delivery import operator_holds
+from integrations.models import Answer, Delivery, Hold, Integration
 from integrations.ownership import site_claims
-from orgs.models import Domain
+from orgs.models import Domain, User
 from tests import build
 from tests.integrations.answers.world import LINK, TEXT, answered, join, report_of, told
 from tests.integrations.delivery.alike import AGAIN, OTHER, PUSH, mode, send, sent
@@ -72,6 +73,22 @@ def test_the_answer_of_its_own_comes_back_when_it_joins_no_longer(client, lead):
 
     Delivery.objects.filter(pk=other.pk).update(lead=None, folded_at=None, **kept)
     assert told(client, other.report_id) == before == (None, {"text": "Mine", "link": None})
+
+
+def test_no_answer_is_shown_while_an_operator_holds_all_of_its_organization(client, lead, issue):
+    answered(lead)
+    root = User.objects.create(username="root", is_staff=True, is_superuser=True)
+    held = Hold(kind="organization", value=lead.report.organization_id, reason="Spam.")
+
+    operator_holds.make(held, by=root)
+    during = repeat(client), told(client, lead.report_id)
+    client.force_login(build.member(lead.integration.organization, "bob"))
+    page = client.get(f"/settings/reports/{lead.report_id}/").content.decode()
+    operator_holds.release(held)
+
+    assert during == ((issue, None), (None, None))
+    assert "Nobody is shown it now, since an operator of this Hub holds" in page
+    assert told(client, lead.report_id) == (None, SAID)
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_it_costs_the_same_however_much_there_is(alice, acme, django_assert_num_
         build.site(acme, f"acme{number}.github.io")
     alice.get("/v1/orgs/me")  # which notes that the token is used
 
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         alice.get("/v1/orgs/me")
 
 

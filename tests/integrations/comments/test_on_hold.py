@@ -12,7 +12,7 @@ from integrations.delivery import discarding, issue_states, operator_holds
 from integrations.delivery.issue_states import IssueNews
 from integrations.models import Comment, Delivery, Hold, Integration
 from integrations.models.comment import ON_HOLD
-from orgs.models import User
+from orgs.models import Organization, User
 from reports import erasing
 from reports.models import Report
 from sandbox import CodeHost
@@ -21,7 +21,12 @@ from tests.integrations.comments.world import comment, fold, maintain, shown
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-KINDS = {"page": "https://docs.acme.com/install", "agent": "agent-x", "source": ""}
+KINDS = {
+    "page": "https://docs.acme.com/install",
+    "agent": "agent-x",
+    "source": "",
+    "organization": "",
+}
 
 
 @pytest.fixture
@@ -46,7 +51,12 @@ def hold(db):
     root = User.objects.create(username="root", is_staff=True, is_superuser=True)
 
     def make(kind: str, value: str = "") -> Hold:
-        value = value or KINDS[kind] or client_address.source("127.0.0.1")
+        own = (
+            Organization.objects.get().pk
+            if kind == "organization"
+            else client_address.source("127.0.0.1")
+        )
+        value = value or KINDS[kind] or own
         made = Hold(kind=kind, value=operator_holds.checked(kind, value), reason="Spam.")
         operator_holds.make(made, by=root)
         return made
@@ -145,6 +155,26 @@ def test_what_was_to_be_said_before_the_hold_waits_for_its_end(
     assert during == (waits, "closed", [])
     assert state(code_host) == "open"
     assert "The same report, 2 times by now." in shown(code_host)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_comment_without_an_answer_of_github_is_not_sent_again_while_it_is_held(
+    acme, code_host, hold, clock, kind
+):
+    fold("First")
+    code_host.fail("500", method="POST", path="comments")
+    sending.send_due()
+
+    made = hold(kind)
+    clock.advance(hours=2)
+    sending.send_due()
+    during = code_host.comments("acme/docs", 1)
+    operator_holds.release(made)
+    clock.advance(hours=2)
+    sending.send_due()
+
+    assert during == []
+    assert "First" in shown(code_host)
 
 
 def test_what_is_discarded_while_it_is_held_reopens_nothing(closed, code_host, hold, clock):

@@ -15,7 +15,7 @@ from integrations.delivery import holds, operator_holds
 from integrations.delivery.operator_holds import Bookmark, CannotHold
 from integrations.models import Delivery, Hold, Installation, Integration
 from integrations.models.delivery import DeliveryQuerySet
-from orgs.models import User
+from orgs.models import Organization, User
 from reports.models import Report
 from tests import build
 from tests.plans import plans_of
@@ -93,12 +93,22 @@ def waiting(code_host, *summaries: str, page: str = PAGE) -> None:
     Delivery.objects.update(due_at=timezone.now(), trying_since=None)
 
 
-KINDS = {"page": f"{PAGE}/?utm_source=x#there", "agent": "agent-x", "source": ""}
+KINDS = ["page", "agent", "source", "organization"]
+
+
+def value_of(kind: str) -> str:
+    """What the reports here have, as an operator may write it."""
+    return {
+        "page": f"{PAGE}/?utm_source=x#there",
+        "agent": "agent-x",
+        "source": own_source(),
+        "organization": f" {Organization.objects.get(name='acme').pk}",
+    }[kind]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_report_that_matches_is_accepted_and_held(acme, client, code_host, hold, kind):
-    hold(kind, KINDS[kind] or own_source())
+    hold(kind, value_of(kind))
 
     answer = build.send(client)
 
@@ -109,10 +119,15 @@ def test_a_report_that_matches_is_accepted_and_held(acme, client, code_host, hol
 
 @pytest.mark.parametrize(
     ("kind", "value"),
-    [("page", "https://docs.acme.com/"), ("agent", "Agent-X"), ("source", "0" * 16)],
+    [
+        ("page", "https://docs.acme.com/"),
+        ("agent", "Agent-X"),
+        ("source", "0" * 16),
+        ("organization", ""),
+    ],
 )
 def test_what_does_not_match_is_sent(acme, client, code_host, hold, kind, value):
-    hold(kind, value)
+    hold(kind, value or build.organization("other").pk)
 
     build.send(client)
 
@@ -123,7 +138,7 @@ def test_what_does_not_match_is_sent(acme, client, code_host, hold, kind, value)
 def test_what_waits_is_held_and_goes_when_it_is_released(acme, client, code_host, hold, kind):
     waiting(code_host, "one", "two")
 
-    made = hold(kind, KINDS[kind] or own_source())
+    made = hold(kind, value_of(kind))
     now = held()
     sent_again()
     during = titles(code_host)
@@ -337,6 +352,7 @@ def test_maintain_skips_nothing_that_waits_since_the_same_moment(
     [
         ("page", "docs acme", "Must not contain backslashes, spaces or control characters."),
         ("page", "ftp://acme.com/", "Must begin with https:// or http://, or be a path."),
+        ("organization", "acme", "No organization has this id."),
         ("source", "a network", "Must be 16 digits and letters, as Deliveries now lists sources."),
         ("page", PAGE, "This page is on hold already."),
     ],

@@ -16,7 +16,7 @@ AGENT = "flooding agent"
 
 
 def hold(hub: Hub) -> None:
-    """alice is an operator: she holds a page, an agent and a source. Another one has left."""
+    """alice is an operator: she holds a page, an agent, a source and an organization. Another one has left."""
     team = hub.team("operated")
     call_command("make_operator", "alice", stdout=StringIO())
     alice = User.objects.get(is_superuser=True)
@@ -25,6 +25,7 @@ def hold(hub: Hub) -> None:
     operator_holds.follow()
     _hold("agent", AGENT, before)
     _hold("source", client_address.source("192.0.2.7"), before)
+    _hold("organization", hub.team("stopped").organization.pk, alice)
     operator_holds.release(_hold("page", "https://released.example.org/", before))
     before.delete()
     team.send("Held by an operator", doc_url=PAGE)
