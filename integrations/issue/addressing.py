@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from integrations.issue.github_markdown import HTML_BETWEEN, Reading, read
 from integrations.issue.safe_text import ZWSP, clean, inert
-from integrations.issue.template_limits import PLACEHOLDER
+from integrations.issue.template_limits import PLACEHOLDER, cut, with_line_feeds
 
 _FLAGS = re.ASCII | re.IGNORECASE
 _NAME = r"[a-z0-9][a-z0-9_-]*+(?:/[a-z0-9][a-z0-9_-]*+)?+"
@@ -73,9 +73,10 @@ def may_address(template: str) -> bool:
 
 
 def found_in_template(template: str, audience: Audience) -> list[str]:
-    """As `found_in`, with and without texts in its placeholders."""
+    """As `found_in`, with and without texts in its placeholders; of a template as it is used."""
     if not may_address(template):
         return []
+    template = cut(with_line_feeds(template))
     texts = (PLACEHOLDER.sub(text, template) for text in ("", f"{ZWSP}word{ZWSP}"))
     return _once(each for text in texts for each in found_in(text, audience))
 

@@ -61,20 +61,26 @@ def test_who_can_be_assigned_and_teams_of_the_owner_are_mentioned(alice, client,
         (
             "@alice and @charlie {summary}",
             "@charlie",
-            "@charlie cannot be mentioned: no issue of acme/docs can be assigned to charlie. "
-            f"Give charlie access there, {AS_CODE}",
+            (
+                "@charlie cannot be mentioned: no issue of acme/docs can be assigned to charlie. "
+                f"Give charlie access there, {AS_CODE}"
+            ),
         ),
         (
             "&#64;nobody",
             "@nobody",
-            "@nobody cannot be mentioned: no issue of acme/docs can be assigned to nobody. "
-            f"Give nobody access there, {AS_CODE}",
+            (
+                "@nobody cannot be mentioned: no issue of acme/docs can be assigned to nobody. "
+                f"Give nobody access there, {AS_CODE}"
+            ),
         ),
         (
             "@initech/writers",
             "@initech/writers",
-            "@initech/writers cannot be mentioned: it would be a team of initech. "
-            f"Mention teams of acme only, {AS_CODE}",
+            (
+                "@initech/writers cannot be mentioned: it would be a team of initech. "
+                f"Mention teams of acme only, {AS_CODE}"
+            ),
         ),
         (
             "@" + "x" * 200,
@@ -84,8 +90,10 @@ def test_who_can_be_assigned_and_teams_of_the_owner_are_mentioned(alice, client,
         (
             "see initech/app#1",
             "initech/app#1",
-            "initech/app#1 refers to another repository, whose people GitHub would tell of each issue. "
-            f"Remove it, {AS_CODE}",
+            (
+                "initech/app#1 refers to another repository, whose people GitHub would tell of each issue. "
+                f"Remove it, {AS_CODE}"
+            ),
         ),
         (
             " ".join(f"@acme/team-{number}" for number in range(11)),
