@@ -170,7 +170,8 @@ def _pages(text: str, audience: Audience) -> Iterator[str]:
 
 
 def _is_page_of_others(found: re.Match[str], audience: Audience) -> bool:
-    host = found["host"].rpartition("@")[2].partition(":")[0].lower().removeprefix("www.")
+    host = found["host"].rpartition("@")[2].partition(":")[0].rstrip(".")
+    host = host.lower().removeprefix("www.")
     of_others = f"{found['owner']}/{found['name']}".lower() != audience.repository.lower()
     return host in ("github.com", audience.code_host.lower()) and of_others
 

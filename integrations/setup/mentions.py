@@ -63,7 +63,10 @@ def not_allowed(integration: Integration) -> str:
     found = addressing.found_in_template(integration.issue_template, audience)
     if not found:
         return ""
-    return f"{_listed(found)} is not live in your issues. Save the template again to see whether it may be."
+    return (
+        f"Not live in your issues: {_listed(found)}. Save the template again: "
+        "then GitHub is asked, and you are told what may not be in it."
+    )
 
 
 def notices(template: str, integration: Integration | None) -> list[str]:
@@ -75,9 +78,8 @@ def notices(template: str, integration: Integration | None) -> list[str]:
         return [problem[1]]
     if not found:
         return []
-    return [
-        f"{_listed(found)} is not live here yet. Saving asks GitHub who can be assigned in your repository."
-    ]
+    asked = "Then GitHub is asked who can be assigned in your repository."
+    return [f"Not live before the template is saved: {_listed(found)}. {asked}"]
 
 
 def _problem(found: Sequence[str], audience: Audience) -> tuple[str, str] | None:

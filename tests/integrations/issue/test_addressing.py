@@ -114,6 +114,13 @@ def test_what_addresses_others_is_broken_in_each_issue(template, fields):
     assert addressing.found_in(rendered(template, **fields), ACME) == []
 
 
+@pytest.mark.parametrize("template", ADDRESSES)
+def test_to_the_checker_of_reports_no_mention_is_live_either(template):
+    _, body = render_issue(template, {"details": "- x\n\n> y", "summary": "z"})
+
+    assert live(body)["mention"] == 0
+
+
 @pytest.mark.parametrize(
     ("template", "expected"),
     [

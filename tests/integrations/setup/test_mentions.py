@@ -172,7 +172,7 @@ def test_a_template_that_was_saved_before_is_broken_until_it_is_saved_anew(
 
     assert issue(code_host).body.startswith(shown)
     assert "Your template addresses others than your organization may." in before
-    assert "Save the template again to see whether it may be." in before
+    assert "Not live in your issues: " in before
     assert "Your template addresses others" not in after
 
 
@@ -184,7 +184,7 @@ def test_the_page_says_so_beside_the_field_and_in_the_preview(browser):
 
     assert list(refused.context["form"].errors) == ["issue_template"]
     assert "@charlie cannot be mentioned" in refused.content.decode()
-    assert "@charlie is not live here yet. Saving asks GitHub who can be assigned" in preview
+    assert "Not live before the template is saved: @charlie. Then GitHub is asked" in preview
 
 
 def test_the_preview_says_what_cannot_be_saved_and_is_silent_about_what_was(browser, alice):
