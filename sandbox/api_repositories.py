@@ -3,7 +3,8 @@
 from . import github_json
 from .api_app import rights
 from .calls import Call
-from .messages import ApiError, Response, json_response
+from .dressing import is_assignable
+from .messages import ApiError, Response, json_response, not_found
 from .records import Account, Repository, Role
 
 LEGACY = {"maintain": "write", "push": "write", "triage": "read", "pull": "read"}
@@ -45,6 +46,13 @@ def show_permission(call: Call) -> Response:
         | {"permissions": github_json.permissions(role)},
     }
     return json_response(answer)
+
+
+def check_assignee(call: Call) -> Response:
+    """`GET /repos/{owner}/{name}/assignees/{login}`: 204 if issues can be assigned to that account, else 404."""
+    if not is_assignable(call.host, call.repository(), call.args["login"]):
+        raise not_found()
+    return Response(204)
 
 
 def show_rate_limit(call: Call) -> Response:

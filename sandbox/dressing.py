@@ -31,7 +31,7 @@ def asked(state: State, repository: Repository, sent: dict[str, Any]) -> Dressin
         *(
             _invalid("Issue", "assignees", each)
             for each in assignees
-            if not _is_assignable(state, repository, each)
+            if not is_assignable(state, repository, each)
         ),
     ]
     types = {each.lower(): each for each in repository.owner.issue_types}
@@ -61,7 +61,8 @@ def _is_label(name: Any) -> bool:
     return isinstance(name, str) and bool(name.strip()) and len(name) <= LONGEST_LABEL
 
 
-def _is_assignable(state: State, repository: Repository, login: Any) -> bool:
+def is_assignable(state: State, repository: Repository, login: Any) -> bool:
+    """Whether an issue of the repository can be assigned to this login."""
     account = state.accounts.get(str(login).lower())
     return bool(account and account.type == "User" and repository.role_of(account.login))
 

@@ -77,6 +77,9 @@ ROUTES = (
         f"{API}/{REPOSITORY}/collaborators/(?P<login>[^/]+)/permission",
         api_repositories.show_permission,
     ),
+    _route(
+        "GET", f"{API}/{REPOSITORY}/assignees/(?P<login>[^/]+)", api_repositories.check_assignee
+    ),
     _route("GET", f"{API}/{REPOSITORY}/issues", api_issues.list_issues),
     _route("POST", f"{API}/{REPOSITORY}/issues", api_issues.create_issue),
     _route("GET", f"{API}/{REPOSITORY}/issues/(?P<number>\\d{{1,9}})", api_issues.show_issue),

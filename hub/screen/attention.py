@@ -18,6 +18,7 @@ from hub.screen.setup_steps import Claims
 from integrations.delivery.backlog import Backlog, reports_do
 from integrations.issue import template_limits
 from integrations.models import Integration
+from integrations.setup import mentions
 from orgs.models import Organization, PersonalToken, Site, User
 
 LAPSED = 10  # claims that are named
@@ -97,6 +98,9 @@ def _of_integration(mine: Integration, stopped: Stopped) -> Iterator[Line]:
     if mine.not_applied:
         title = "Issues lack what you chose for them."
         yield Line(WAIT, title, mine.not_applied_words, "Change it", f"{page}#labels")
+    if broken := mentions.not_allowed(mine):
+        title = "Your template addresses others than your organization may."
+        yield Line(WAIT, title, broken, "Edit it", f"{page}#edit")
     if problem := template_limits.problem(mine.issue_template):
         more = f"Part of it is left out of the issues. {problem}"
         yield Line(WAIT, "Your template is too large.", more, "Edit it", f"{page}#edit")

@@ -21,7 +21,7 @@ from integrations.api import setup
 from integrations.delivery import holds
 from integrations.issue.rendering import DEFAULT_TEMPLATE
 from integrations.models import Integration
-from integrations.setup import configuration, installing
+from integrations.setup import configuration, installing, mentions
 from orgs.models import Membership, Site, User
 from orgs.people import counted
 
@@ -105,6 +105,8 @@ class IntegrationForm(issue_choice.ChoiceFields):
                 alerts=self._alerts(member),
                 choice=self.choice(),
             )
+        except mentions.TemplateAddressesOthers as error:
+            self.add_error("issue_template", str(error.detail))
         except ApiError as error:
             self.add_error("repository", str(error.detail))
         return None
@@ -375,6 +377,7 @@ def _preview(request: MemberRequest, form: IntegrationForm) -> dict[str, Any]:
     """The previews of what is in the form, and what is left out; or the reason why it is refused."""
     template = form["issue_template"].value() or ""
     organization = request.membership.organization
+    mine = integration_of(organization)
     try:
         template = configuration.checked_template(template)
         counted.check(request.membership, PREVIEWS, "previews", what="previews")
@@ -386,7 +389,7 @@ def _preview(request: MemberRequest, form: IntegrationForm) -> dict[str, Any]:
     return {
         "previews": shown.values(),
         "shown": open_one if open_one in shown else next(iter(shown)),
-        "left_out": previews.left_out(template),
+        "left_out": [*previews.left_out(template), *mentions.notices(template, mine)],
         "app": settings.HUB_GITHUB_APP_SLUG,
         "repository": form["repository"].value(),
     }

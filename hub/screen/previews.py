@@ -61,8 +61,7 @@ def previews(template: str, organization: Organization) -> list[Preview]:
     if latest := Report.objects.newest_first(organization).filter(erased_at=None).first():
         shown.append(("Your latest", latest))
     mine = Integration.objects.configured().of(organization).first()
-    there = mine.repository if mine else ""
-    return [Preview(name, report.kind, _issue(report, template, there)) for name, report in shown]
+    return [Preview(name, report.kind, _issue(report, template, mine)) for name, report in shown]
 
 
 def left_out(template: str) -> list[str]:
@@ -75,6 +74,7 @@ def left_out(template: str) -> list[str]:
     ]
 
 
-def _issue(report: Report, template: str, repository: str) -> rendered.Issue:
-    title, body = render(report, template, repository=repository)
+def _issue(report: Report, template: str, mine: Integration | None) -> rendered.Issue:
+    there, mentions = (mine.repository, mine.mentions) if mine else ("", [])
+    title, body = render(report, template, repository=there, mentions=mentions)
     return rendered.issue(title, body.removesuffix(marker(report.id)).rstrip())

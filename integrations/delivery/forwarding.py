@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from datetime import timedelta
 from typing import NamedTuple
@@ -239,7 +240,14 @@ def _last_look(delivery: Delivery, repository: str, *, hint: str = "") -> tuple[
     """Title and body without what today counts as a secret; what was removed is saved."""
     report, template = delivery.report, delivery.integration.issue_template
     changed, notices = report.screen()
-    title, body = render(report, template, repository=repository, notices=notices, hint=hint)
+    title, body = render(
+        report,
+        template,
+        repository=repository,
+        mentions=delivery.integration.mentions,
+        notices=notices,
+        hint=hint,
+    )
     if notices:
         report.note(notices, changed)
     return title, body
@@ -288,11 +296,13 @@ def render(
     template: str,
     *,
     repository: str = "",
+    mentions: Collection[str] = (),
     notices: list[SecretNotice] | None = None,
     hint: str = "",
 ) -> tuple[str, str]:
     """Title and body of a report's issue in `repository` (owner/name), with the Hub's footer and marker.
 
+    `mentions`: whom the template may mention there.
     `hint` is the first line of the footer, and safe.
     Secrets that come about where texts meet in the template are removed and added to `notices`.
     """
@@ -315,6 +325,7 @@ def render(
         fields,
         code_host=code_host,
         repository=f"{settings.HUB_GITHUB_URL}/{repository}" if repository else "",
+        mentions=mentions,
     )
     footer = "\n\n".join(
         filter(None, [hint, f"[Receipt of this report]({receipt_url})", marker(report.id)])

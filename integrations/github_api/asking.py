@@ -20,7 +20,8 @@ DEADLINE = 10  # seconds, for all GitHub calls of one request
 # Times `HUB_ASKING_RATE`, for one installation. Whoever may read one of its account's repositories can ask
 # through it, and GitHub allows it 5,000 calls an hour. With the rate as shipped, these are 600 questions:
 # 40 lists of repositories of up to 54 calls, and 560 others of at most 3 for somebody who only reads. So
-# more than 1,000 calls are left, for 400 issues an hour. Those without a repository there have half of them
+# more than 1,000 calls are left, for 400 issues an hour, and for 30 templates that mention people, of up to 11
+# calls each, which only those with push access save. Those without a repository there have half of them
 # together: GitHub is not asked whether they still may read anything.
 TIMES_THROUGH = 2
 SHARE = Fraction(1, 2)  # of that, for one of these organizations, and for a person

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from integrations.github_api import shapes, tokens
-from integrations.github_api.answers import GitHubAnswer, making_sense
+from integrations.github_api.answers import GitHubAnswer, making_sense, raise_for_limit
 from integrations.github_api.errors import Suspended, Unreachable
-from integrations.github_api.transport import all_bounded_by, bounded_by, look_up, with_token
+from integrations.github_api.transport import all_bounded_by, ask, bounded_by, look_up, with_token
 
 PAGE_SIZE = 50
 LEVELS = ("admin", "write", "read", "none")
 LOOK, WRITE = {"metadata": "read"}, {"issues": "write"}
+LOOK_AT_ISSUES = {"metadata": "read", "issues": "read"}
 
 
 class InstallationFacts(NamedTuple):
@@ -152,6 +153,25 @@ def candidate(
         return bounded_by(ask, deadline=deadline)
 
 
+def assignable(
+    installation_id: int, repository_id: int, logins: Sequence[str], *, deadline: float
+) -> list[str]:
+    """Those of these logins that issues of the repository can be assigned to. May raise `Suspended`.
+
+    https://docs.github.com/en/rest/issues/assignees (check if a user can be assigned)
+    """
+    wish = partial(
+        _mint, installation_id, repository_ids=[repository_id], permissions=LOOK_AT_ISSUES
+    )
+    with making_sense():
+        answer = bounded_by(wish, deadline=deadline)
+        if answer.status != 201:
+            raise Unreachable(f"GitHub did not issue a token: {answer.reason}.")
+        each_one = partial(_is_assignable, answer.body["token"], repository_id)
+        are = all_bounded_by([partial(each_one, login) for login in logins], deadline=deadline)
+        return [login for login, is_one in zip(logins, are, strict=True) if is_one]
+
+
 def pushable(installation_id: int, *, person: Person, page: int, deadline: float) -> RepositoryPage:
     """Those repositories on one page of the installation's list that the person may push to."""
     with making_sense():
@@ -220,6 +240,15 @@ def _right(token: str, repository_id: int, person: Person) -> Right:
     if level is None and (renamed := _person_now(token, person)):
         person, level = renamed, _level(token, repository_id, renamed)
     return Right(person, level or "none")
+
+
+def _is_assignable(token: str, repository_id: int, login: str) -> bool:
+    path = f"/repositories/{repository_id}/assignees/{quote(login, safe='')}"
+    answer = ask(with_token(token), "GET", path)
+    if answer.status in (204, 404):
+        return answer.status == 204
+    raise_for_limit(answer)
+    raise Unreachable(f"GitHub answered {answer.status} when asked who can be assigned.")
 
 
 def _rights(token: str, ids: list[int], person: Person, deadline: float) -> list[Right]:

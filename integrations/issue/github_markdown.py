@@ -4,8 +4,10 @@ import ctypes
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from html import unescape
 from threading import Lock
+from typing import Any, NamedTuple
 
 from cmarkgfm import _cmark, cmark
 from cmarkgfm.cmark import Options
@@ -24,6 +26,33 @@ _MEMORY = _cmark.ffi.cast("cmark_mem *", _LIBRARY.cmark_get_default_mem_allocato
 _free_tree = _cmark.ffi.cast(
     "void (*)(cmark_node *)", ctypes.cast(_LIBRARY.cmark_node_free, ctypes.c_void_p).value
 )
+for _name, _returned in {
+    "cmark_iter_new": ctypes.c_void_p,
+    "cmark_iter_get_node": ctypes.c_void_p,
+    "cmark_node_get_type_string": ctypes.c_char_p,
+    "cmark_node_get_literal": ctypes.c_char_p,
+    "cmark_node_get_url": ctypes.c_char_p,
+}.items():
+    getattr(_LIBRARY, _name).restype = _returned
+_ENTERS, _DONE = 2, 1  # of cmark_event_type
+
+
+class Reading(NamedTuple):
+    """What GitHub reads a text as: entities and backslashes are resolved.
+
+    `text` is what is searched for mentions and references, with a line feed between two elements, and
+    `HTML_BETWEEN` where HTML stands in a line. `hidden` is code, and the words of links and images.
+    """
+
+    text: str
+    hidden: list[str]
+    html: list[str]  # as written, each tag of a line and each block by itself
+    urls: list[str]
+    code_lines: frozenset[int]  # the numbers, from 0, of the lines of code blocks
+    has_html_in_links: bool
+
+
+HTML_BETWEEN = "\0"  # which no text has that was parsed
 
 
 def html(text: str, *, breaks: bool = False) -> str:
@@ -34,13 +63,44 @@ def html(text: str, *, breaks: bool = False) -> str:
     options = Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_FOOTNOTES
     if breaks:
         options |= Options.CMARK_OPT_HARDBREAKS
-    with _one_at_a_time:
-        shown = _rendered(text, options)
+    with _one_at_a_time, _parsed(text, options) as (parser, root):
+        shown = _rendered(parser, root, options)
     return shown.decode(errors="replace")  # of `[^` without a note cmark-gfm cuts characters in two
 
 
-def _rendered(text: str, options: int) -> bytes:
-    """What `cmarkgfm.markdown_to_html_with_extensions` returns, and nothing of it is left in memory."""
+def read(text: str) -> Reading:
+    """What GitHub searches in a text, what it does not search, and where it leads."""
+    reading = Reading("", [], [], [], frozenset(), False)
+    searched: list[str] = []
+    lines: set[int] = set()
+    inside = 0  # links and images around
+    with _one_at_a_time, _parsed(text, Options.CMARK_OPT_FOOTNOTES) as (_, root):
+        for enters, node in _events(root):
+            kind = (_LIBRARY.cmark_node_get_type_string(node) or b"").decode()
+            if kind in ("link", "image"):
+                inside += 1 if enters else -1
+                if enters:
+                    reading.urls.append(_decoded(_LIBRARY.cmark_node_get_url(node)))
+            if kind == "html_inline":
+                reading = reading._replace(
+                    has_html_in_links=reading.has_html_in_links or inside > 0
+                )
+            if kind == "code_block":
+                lines.update(_lines_of(node))
+            if kind in ("html_inline", "html_block"):
+                reading.html.append(_decoded(_LIBRARY.cmark_node_get_literal(node)))
+            elif kind in ("code", "code_block") or (kind == "text" and inside):
+                reading.hidden.append(_decoded(_LIBRARY.cmark_node_get_literal(node)))
+            elif kind == "text":
+                searched.append(_decoded(_LIBRARY.cmark_node_get_literal(node)))
+                continue
+            searched.append(HTML_BETWEEN if kind == "html_inline" else "\n")
+    return reading._replace(text="".join(searched), code_lines=frozenset(lines))
+
+
+@contextmanager
+def _parsed(text: str, options: int) -> Iterator[tuple[Any, Any]]:
+    """The parser and the tree of a text, of which nothing is left in memory."""
     cmark.core_extensions_ensure_registered()
     parser = cmark.parser_new(options=options)
     try:
@@ -48,16 +108,42 @@ def _rendered(text: str, options: int) -> bytes:
             cmark.parser_attach_syntax_extension(parser, cmark.find_syntax_extension(name))
         cmark.parser_feed(parser, text)
         root = cmark.parser_finish(parser)
-        shown = _cmark.lib.cmark_render_html(
-            root, options, cmark.parser_get_syntax_extensions(parser)
-        )
-        _free_tree(root)
         try:
-            return bytes(_cmark.ffi.string(shown))
+            yield parser, root
         finally:
-            _MEMORY.free(shown)
+            _free_tree(root)
     finally:
         cmark.parser_free(parser)
+
+
+def _rendered(parser: Any, root: Any, options: int) -> bytes:
+    """What `cmarkgfm.markdown_to_html_with_extensions` returns."""
+    shown = _cmark.lib.cmark_render_html(root, options, cmark.parser_get_syntax_extensions(parser))
+    try:
+        return bytes(_cmark.ffi.string(shown))
+    finally:
+        _MEMORY.free(shown)
+
+
+def _events(root: Any) -> Iterator[tuple[bool, ctypes.c_void_p]]:
+    """Each node of a tree as it is entered and left, those without children as they are entered."""
+    walk = ctypes.c_void_p(
+        _LIBRARY.cmark_iter_new(ctypes.c_void_p(int(_cmark.ffi.cast("uintptr_t", root))))
+    )
+    try:
+        while (event := _LIBRARY.cmark_iter_next(walk)) != _DONE:
+            yield event == _ENTERS, ctypes.c_void_p(_LIBRARY.cmark_iter_get_node(walk))
+    finally:
+        _LIBRARY.cmark_iter_free(walk)
+
+
+def _lines_of(node: ctypes.c_void_p) -> range:
+    first, last = _LIBRARY.cmark_node_get_start_line(node), _LIBRARY.cmark_node_get_end_line(node)
+    return range(first - 1, last)
+
+
+def _decoded(literal: bytes | None) -> str:
+    return (literal or b"").decode(errors="replace")
 
 
 def shows_code(body: str, blocks: Iterable[str]) -> bool:

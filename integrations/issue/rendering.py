@@ -1,17 +1,20 @@
 """A report and a maintainer's template become the title and body of an issue.
 
-The template is the maintainer's own text and stays as it is. What fills a placeholder was written by
-a stranger: it is made inert by itself (`safe_text`), and for its place (`placement`).
+The template is the maintainer's own text and stays as it is, but for what addresses others than it may
+(`addressing`). What fills a placeholder was written by a stranger: it is made inert by itself (`safe_text`),
+and for its place (`placement`).
 """
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
-from integrations.issue import tables, template_limits
+from integrations.issue import addressing, tables, template_limits
+from integrations.issue.addressing import Audience
 from integrations.issue.code_blocks import end_code, keep_code
 from integrations.issue.gaps import narrowed
 from integrations.issue.github_markdown import shows_code, taking_code, what_ends
@@ -89,6 +92,7 @@ def render_issue(
     *,
     code_host: str = "github.com",
     repository: str = "",
+    mentions: Collection[str] = (),
 ) -> tuple[str, str]:
     """Title (one line, at most 256 characters) and body (at most 65,000 characters).
 
@@ -96,7 +100,9 @@ def render_issue(
     are too long, the longest are shortened, never the template. A blank template counts as the default;
     one beyond a limit is shortened by `template_limits.cut`. What follows the body stays visible, even
     after a template that leaves a code block open. URLs on `code_host`, where the issue will be, are
-    not links, except for files of its own repository; `repository` is the URL of that.
+    not links, except for files of its own repository; `repository` is the URL of that. Of the template's
+    own mentions only `mentions` are live (as `Audience` has them), and of references only those to its own
+    repository.
     """
     prepared = partial(_prepared, code_host=code_host, repository=repository)
     values = {name: prepared(name, fields.get(name) or "") for name in PLACEHOLDERS}
@@ -106,7 +112,8 @@ def render_issue(
     template = _within_limits(template)
     if template == DEFAULT_TEMPLATE and not values["suggested_fix"]:
         template = template.replace(FIX_HEADING, "")
-    return title, _body(template, values)
+    name = urlsplit(repository).path.strip("/")
+    return title, _body(template, values, Audience(frozenset(mentions), name, code_host))
 
 
 def unknown_placeholder(template: str) -> tuple[str, str] | None:
@@ -156,7 +163,18 @@ def _cut(name: str, text: str, limit: int) -> str:
     return end_code(text) if name in LONG else text
 
 
-def _body(template: str, values: Mapping[str, str]) -> str:
+def _body(template: str, values: Mapping[str, str], audience: Audience) -> str:
+    """The body; a template that addresses others than it may is broken there, and made inert if that is not enough."""
+    body = _whole(template, values)
+    if not addressing.may_address(template) or not addressing.found_in(body, audience):
+        return body
+    body = _whole(addressing.broken(template, audience), values)
+    if not addressing.found_in(body, audience):
+        return body
+    return _whole(addressing.made_inert(template), values)
+
+
+def _whole(template: str, values: Mapping[str, str]) -> str:
     parsed = _parsed(
         _PARAGRAPH.sub(lambda found: found[0] if values.get(found[1], "x") else "", template)
     )

@@ -253,6 +253,12 @@ class Integration(models.Model):
         help_text="Whether GitHub Pages publishes a site from the repository.",
     )
     issue_template = models.TextField(blank=True, help_text="Empty: the default template.")
+    mentions = models.JSONField(
+        default=list,
+        db_default=Value([], models.JSONField()),
+        blank=True,
+        help_text="Whom the template may mention: logins, and teams as owner/team. Asked of GitHub when it is saved.",
+    )
     problem = models.TextField(blank=True, help_text="Why nothing is sent now, in words.")
     probe_at = models.DateTimeField(
         null=True, blank=True, db_index=True, help_text="When to check whether the problem is gone."

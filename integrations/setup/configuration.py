@@ -14,7 +14,7 @@ from integrations.issue import template_limits
 from integrations.issue.rendering import DEFAULT_TEMPLATE, unknown_placeholder
 from integrations.models import Delivery, Integration, News, Webhook
 from integrations.ownership import push_access, site_claims
-from integrations.setup import labels
+from integrations.setup import labels, mentions
 from integrations.setup.choices import Choices
 from integrations.setup.labels import AS_IT_IS, Choice
 from orgs.models import Membership, Organization
@@ -75,12 +75,13 @@ def configure(
     The repository must be in the organization's installation, with issues turned on and not archived;
     the app may write issues there, and `member` has push access. If claims of sites lapse with the one
     before, `member` needs it there, too, as for disconnecting. Raises the errors above, or as
-    `push_access.require_to_let_go` does; then nothing is saved.
+    `mentions.confirmed` and `push_access.require_to_let_go` do; then nothing is saved.
     """
     template, choice = checked_template(issue_template), labels.checked(choice)
     integration = _integration(member.organization)
     heard = Webhook.objects.newest()
     facts = _writable(integration, f"{repo_owner}/{repo_name}", member)
+    mentioned = mentions.confirmed(template, integration, facts, member)
     before = integration.repository_id
     if before != facts.id and site_claims.would_lapse(member.organization, facts):
         push_access.require_to_let_go(member)
@@ -96,7 +97,7 @@ def configure(
         labels.save_to(integration, choice)
         integration.alerts = integration.alerts if alerts is None else alerts
         integration.repository_id = facts.id
-        integration.issue_template = template
+        integration.issue_template, integration.mentions = template, mentioned
         choices.set_on(integration)
         _goes_on(integration, facts, member)
         if before != facts.id:

@@ -19,7 +19,8 @@ from tests.abuse._spellings import (
     REFERENCES,
     WAYS_OUT,
 )
-from tests.abuse.table import STRANGER, attack
+from tests.abuse.people import Program, member
+from tests.abuse.table import MEMBER, STRANGER, attack
 from tests.abuse.world import Shipped, World, stands_if
 from tests.integrations.delivery.alike import AGAIN, PUSH
 from tests.integrations.issue.hostile import TEMPLATES
@@ -112,6 +113,34 @@ def links(world: World) -> str:
 def ways_out_of_the_template(world: World) -> str:
     """Twelve ends of blocks before a mention or a command in every field, in ten templates."""
     return _written(world, WAYS_OUT)
+
+
+@attack(MEMBER, "have the app notify whomever they like")
+def a_template_that_mentions_400_people(world: World) -> str:
+    """Ten templates mention 40 people each, in five spellings; then the same, as if saved before that was refused."""
+    _, token = member(world.acme(), github_id=world.host.account("alice").id)
+    spellings = ("@{}", "&#64;{}", "\\@{}", "@<b></b>{}", "(@{})")
+    templates = [
+        " ".join(spellings[n % 5].format(f"maintainer{n}x{each}") for each in range(40))
+        for n in range(10)
+    ]
+    with world.hub(**FREE) as hub:
+        program = Program(hub, token)
+        mine = {"repo_owner": "acme", "repo_name": "docs", "likeness": "off"}
+        path = "/orgs/me/integrations/github"
+        answers = Counter[str]()
+        for template in templates:
+            answer = program.call("POST", path, mine | {"issue_template": template})
+            answers[f"{answer.status_code} {answer.json().get('error', '')}".strip()] += 1
+            send(hub, report__summary=f"Notice {next(numbers)}", report__details="")
+            Integration.objects.update(issue_template=template)
+            connection.close()
+            send(hub, report__summary=f"Notice {next(numbers)}", report__details="")
+    issues = [each.body for each in world.host.issues("acme/docs")]
+    mentioned = sum(live(each)["mention"] for each in issues)
+    figures = f"{dict(answers)}; {mentioned} people mentioned in {len(issues)} issues"
+    refused = answers == {"400 template_addresses_others": 10}
+    return stands_if(refused and not mentioned and len(issues) == 20, figures)
 
 
 @attack(STRANGER, "act in the comment and the hint that the Hub writes")

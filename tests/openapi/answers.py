@@ -385,6 +385,7 @@ class Error(Answer):
     request_id: str = Field(None)
     placeholder: str = Field(None)
     suggestion: str = Field(None)
+    found: str = Field(None)
     details: list[Fault] = Field(
         None, description="All that is wrong.", max_length=json_body.MAX_FAULTS
     )

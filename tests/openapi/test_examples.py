@@ -214,6 +214,7 @@ def integration(asked, clients, code_host):
     asked(alice, choose, {**mine, "repo_name": "old"})
     asked(alice, choose, {**mine, "issue_template": "{sumary}"})
     asked(alice, choose, {**mine, "issue_template": "x" * 20_001})
+    asked(alice, choose, {**mine, "issue_template": "cc @charlie"})
     change = "PATCH /v1/orgs/me/integrations/github"
     asked(dora, change, {"likeness": "off"})
     asked(alice, change, {"likeness": "hint", "when_reported_again": "comment"})

@@ -193,6 +193,11 @@ CALLS = {
         (LEVEL.format("alice"), 200, RIGHT),
         _TOKEN,
     ),
+    "assignable": _of(
+        lambda d: github_api.assignable(1, 7, ["alice"], deadline=d),
+        _TOKEN,
+        ("GET /repositories/7/assignees/alice", 204, {}),
+    ),
     "rights": _of(
         lambda d: github_api.rights(THERE, [ALICE], deadline=d),
         ("GET /user/5", 200, {"id": 5, "login": "alice"}),

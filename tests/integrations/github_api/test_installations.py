@@ -439,3 +439,40 @@ def test_a_repository_of_which_it_is_unclear_is_not_taken_for_public(wire, priva
     )
 
     assert said(partial(github_api.reached, 1, 7, deadline=soon()))[0] is github_api.Unreachable
+
+
+def assignable(*logins: str):
+    return github_api.assignable(1, 7, logins, deadline=soon())
+
+
+def test_who_can_be_assigned(wire):
+    wire.answer(TOKEN, 201, MINTED)
+    wire.answer("GET /repositories/7/assignees/alice", 204, "")
+    wire.answer("GET /repositories/7/assignees/bob", 404, {"message": "Not Found"})
+
+    assert assignable("bob", "alice") == ["alice"]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers", "error", "sentence"),
+    [
+        (200, {}, {}, Unreachable, "GitHub answered 200 when asked who can be assigned."),
+        (403, {}, {}, Unreachable, "GitHub answered 403 when asked who can be assigned."),
+        (429, {}, {"retry_after": "60"}, Limited, LIMIT),
+    ],
+)
+def test_who_can_be_assigned_is_not_said(wire, status, body, headers, error, sentence):
+    wire.answer(TOKEN, 201, MINTED)
+    wire.answer("GET /repositories/7/assignees/alice", status, body, **headers)
+
+    with pytest.raises(error) as raised:
+        assignable("alice")
+
+    assert str(raised.value) == sentence
+
+
+def test_who_can_be_assigned_where_the_app_may_not_look(wire):
+    wire.answer(TOKEN, 422, {"message": "The permissions requested are not granted"})
+
+    with pytest.raises(Unreachable, match="did not issue a token"):
+        assignable("alice")

@@ -49,6 +49,7 @@ def outcome_of(call: odd.Call, status: int, body: str, headers: dict[str, str]) 
         for each in call.answers[:-1]:
             mock.add(*_method_and_url(each.line), status=each.status, body=json.dumps(each.body))
         line = _method_and_url(call.answers[-1].line)
+        body = "" if status == 204 else body
         mock.add(*line, status=status, body=body, headers={"Date": odd.DATE} | headers)
         try:
             return call.make(time.monotonic() + (0.2 if "Link" in headers else 60))

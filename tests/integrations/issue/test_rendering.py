@@ -61,7 +61,7 @@ def test_a_blank_template_counts_as_the_default(template):
         ("{unknown} {Summary} {} { summary }", "{unknown} {Summary} {} { summary }"),
         ('{"a": {"b": 1}}', '{"a": {"b": 1}}'),
         ("{report_kind}", "{summary}"),
-        ("@team #1 <b>x</b> {summary}\r\n/close", "@team #1 <b>x</b> s\n/close"),
+        ("#1 <b>x</b> {summary}\r\n/close", "#1 <b>x</b> s\n/close"),
     ],
 )
 def test_only_placeholders_are_replaced_and_only_once(template, expected):

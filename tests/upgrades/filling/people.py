@@ -36,7 +36,8 @@ def sign_in(hub: Hub) -> Team:
     assert terminal.me(terminal.sign_in(alice.user)).status_code == 200
     terminal.sign_in(alice.user)
     docs = Team(hub, "docs", Organization.objects.get(name="acme"), {"shows_known": True})
-    docs.choose(labels={"": ["docs", "übersetzt"]}, assignees=["alice"], issue_type="Bug")
+    labels = {"": ["docs", "übersetzt"]}
+    docs.choose(labels=labels, assignees=["alice"], issue_type="Bug", mentions=["alice"])
     return docs
 
 

@@ -1,0 +1,184 @@
+"""Whom a maintainer's template addresses on GitHub: accounts, teams, and people of other repositories.
+
+The Hub's app writes the issue, so anybody could have it notify whomever they like. Only mentions that
+were allowed when the template was saved stay live (`integrations/setup/mentions.py`).
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from html import unescape
+from typing import NamedTuple
+
+from integrations.issue.github_markdown import HTML_BETWEEN, Reading, read
+from integrations.issue.safe_text import ZWSP, clean, inert
+from integrations.issue.template_limits import PLACEHOLDER, cut, with_line_feeds
+
+_FLAGS = re.ASCII | re.IGNORECASE
+_NAME = r"[a-z0-9][a-z0-9_-]*+(?:/[a-z0-9][a-z0-9_-]*+)?+"
+_MENTION = re.compile(rf"(?<![a-z0-9_])@({_NAME})", _FLAGS)
+_REFERENCE = re.compile(
+    r"(?<![\w./-])([\w./-]++)(?:#\d{1,20}+|@[0-9a-f]{7,40}+)(?![a-z0-9_])", _FLAGS
+)
+_PLACE = (
+    r"(?P<host>[^\s/?#<>\"']++)/++(?P<owner>[^\s/?#]++)/++(?P<name>[^\s/?#]++)/++"
+    r"(?:(?:issues|pull|discussions)/++(?=\d)|commit/++(?=[0-9a-f]))"
+)
+_PAGE = re.compile(rf"(?<=//){_PLACE}\w++", _FLAGS)
+_OF_NOBODY = re.compile(r"[a-z0-9]+_", _FLAGS)  # as @lru_cache: no account has such a name
+_TAG = (
+    r"</?(?:details|summary|br|hr|p|div|span|b|i|em|strong|sub|sup|kbd|del|ins|s|img|picture|source|ul|ol|li"
+    r"|dl|dt|dd|h[1-6]|blockquote|q|samp|var|abbr|code|pre|a|table|thead|tbody|tr|td|th)(?=[\s/>])"
+    r"(?:[^<>\"']++|\"[^\"<>]*+\"|'[^'<>]*+')*+>"
+)
+_COMMENT = r"<!--(?!-?>)(?:[^-]++|-(?!-))*+-->"
+_MARKUP = re.compile(rf"{_TAG}|{_COMMENT}", _FLAGS)
+_PLAIN = re.compile(
+    rf"(?:[^<]++|{_TAG}|{_COMMENT})*+", _FLAGS
+)  # read alike by every parser of HTML
+_IN_LINE = re.compile(  # of a template as it was typed; code first, which stays
+    r"(?P<code>(?<!`)`[^`\n]++`(?!`))"
+    rf"|(?<![a-z0-9_])@(?=(?P<mention>{_NAME})|\{{)"
+    r"|&(?=#0*+64(?!\d)|#x0*+40(?![0-9a-f])|commat;)"
+    r"|(?<![\w./-])(?P<reference>[\w./-]++)(?:#(?=\d)|@(?=[0-9a-f]{7,40}+(?![a-z0-9_])))"
+    rf"|(?:(?<=//)|(?<![\w.])(?=www\.)){_PLACE}",
+    _FLAGS,
+)
+
+
+class Audience(NamedTuple):
+    """Whom a template may address, where its issues go.
+
+    `mentions`: logins and `owner/team` in lower case, without `@`. `repository`: as `owner/name`, empty if
+    none is chosen; its own issues may be referred to, and teams of its owner mentioned.
+    """
+
+    mentions: frozenset[str]
+    repository: str
+    code_host: str
+
+    def may_mention(self, name: str) -> bool:
+        """Whether a mention of this name may be live."""
+        name = name.lower()
+        owner, _, team = name.partition("/")
+        return name in self.mentions and (not team or self.is_owner(owner))
+
+    def is_owner(self, name: str) -> bool:
+        """Whether that is the account that has the repository."""
+        return bool(name) and name.lower() == self.repository.partition("/")[0].lower()
+
+
+def may_address(template: str) -> bool:
+    """Whether a template has any sign that a mention, reference or URL needs."""
+    return any(sign in template for sign in "@&#/")
+
+
+def found_in_template(template: str, audience: Audience) -> list[str]:
+    """As `found_in`, with and without texts in its placeholders; of a template as it is used."""
+    if not may_address(template):
+        return []
+    template = cut(with_line_feeds(template))
+    texts = (PLACEHOLDER.sub(text, template) for text in ("", f"{ZWSP}word{ZWSP}"))
+    return _once(each for text in texts for each in found_in(text, audience))
+
+
+def found_in(text: str, audience: Audience) -> list[str]:
+    """What of a text is live on GitHub and addresses others than it may: mentions with `@`, and references."""
+    reading = read(text)
+    is_plain = not reading.has_html_in_links and all(map(_PLAIN.fullmatch, reading.html))
+    parts = [*_views(reading, is_plain=is_plain)]
+    hidden = [] if is_plain else reading.hidden  # the HTML around may have it out of its code
+    absolute = (_absolute(each, audience.code_host) for each in reading.urls)
+    pages = [*parts, *absolute, *map(unescape, reading.html)]
+    return _once(
+        [
+            *(each for part in parts for each in _mentions(part, audience)),
+            *(
+                each
+                for part in hidden
+                for each in _mentions(part, audience)
+                if not _is_of_nobody(each)
+            ),
+            *(each for part in (*parts, *hidden) for each in _references(part, audience)),
+            *(each for part in pages for each in _pages(part, audience)),
+        ]
+    )
+
+
+def broken(template: str, audience: Audience) -> str:
+    """A template with a zero-width space in what addresses others, as far as it is written plainly; code stays."""
+
+    def replaced(found: re.Match[str]) -> str:
+        if found["code"]:
+            return found[0]
+        if (name := found["mention"]) and audience.may_mention(name.rstrip("-")):
+            return found[0]
+        if (token := found["reference"]) and not _is_of_others(token, found[0][-1], audience):
+            return found[0]
+        if found["host"] and not _is_page_of_others(found, audience):
+            return found[0]
+        return found[0] + ZWSP
+
+    code = read(template).code_lines
+    lines = template.split("\n")
+    return "\n".join(
+        line if number in code else _IN_LINE.sub(replaced, line)
+        for number, line in enumerate(lines)
+    )
+
+
+def made_inert(template: str) -> str:
+    """A template of which nothing acts on GitHub any more, as if a stranger had written it."""
+    parts = PLACEHOLDER.split(template)
+    parts[::2] = [inert(clean(part)[: len(part)]).replace("{", "{" + ZWSP) for part in parts[::2]]
+    parts[1::2] = [f"{{{name}}}" for name in parts[1::2]]
+    return "".join(parts)
+
+
+def _views(reading: Reading, *, is_plain: bool) -> Iterator[str]:
+    """What may be one text to GitHub: HTML in a line may separate two, or be left out."""
+    for between in "\n", "":
+        yield reading.text.replace(HTML_BETWEEN, between)
+        for html in reading.html:
+            yield unescape(_MARKUP.sub(between, html) if is_plain else html)
+
+
+def _mentions(text: str, audience: Audience) -> Iterator[str]:
+    names = (each[1].rstrip("-") for each in _MENTION.finditer(text))
+    return (f"@{name}" for name in names if not audience.may_mention(name))
+
+
+def _is_of_nobody(mention: str) -> bool:
+    return bool(_OF_NOBODY.match(mention, 1))
+
+
+def _references(text: str, audience: Audience) -> Iterator[str]:
+    for each in _REFERENCE.finditer(text):
+        if _is_of_others(each[1], each[0][len(each[1])], audience):
+            yield each[0]
+
+
+def _is_of_others(token: str, sign: str, audience: Audience) -> bool:
+    """Whether `owner/name#1`, `owner/name@sha` or `owner@sha` is about another repository."""
+    owner, _, name = "/".join(token.split("/")[-2:]).rpartition("/")
+    if owner and name:
+        return f"{owner}/{name}".lower() != audience.repository.lower()
+    return sign == "@" and bool(name) and not audience.is_owner(name)
+
+
+def _pages(text: str, audience: Audience) -> Iterator[str]:
+    return (each[0] for each in _PAGE.finditer(text) if _is_page_of_others(each, audience))
+
+
+def _is_page_of_others(found: re.Match[str], audience: Audience) -> bool:
+    host = found["host"].rpartition("@")[2].partition(":")[0].rstrip(".")
+    host = host.lower().removeprefix("www.")
+    of_others = f"{found['owner']}/{found['name']}".lower() != audience.repository.lower()
+    return host in ("github.com", audience.code_host.lower()) and of_others
+
+
+def _absolute(url: str, code_host: str) -> str:
+    return f"//{code_host}{url}" if url.startswith("/") and not url.startswith("//") else url
+
+
+def _once(found: Iterable[str]) -> list[str]:
+    return [*{each.lower(): each for each in found}.values()]

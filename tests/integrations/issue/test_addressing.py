@@ -1,0 +1,177 @@
+"""Whom a template addresses: only who was allowed is mentioned, and no other repository is referred to."""
+
+import pytest
+
+from integrations.issue import addressing
+from integrations.issue.addressing import Audience
+from integrations.issue.rendering import (
+    BODY_LIMIT,
+    DEFAULT_TEMPLATE,
+    PLACEHOLDERS,
+    parts,
+    render_issue,
+)
+from integrations.issue.safe_text import ZWSP
+from tests.integrations.issue.hostile import TEMPLATES
+from tests.integrations.issue.liveness import live
+
+ACME = Audience(
+    frozenset({"alice", "acme/writers", "initech/writers"}), "acme/docs", "git.acme.com"
+)
+OTHERS = "https://github.com/initech/app"
+
+ADDRESSES = {  # a template, and what of it addresses others
+    "cc @bob": ["@bob"],
+    "@Alice @bob @BOB": ["@BOB"],
+    "(@bob), **@carol**, /@dave": ["@bob", "@carol", "@dave"],
+    "@alice-b @alice- @alice_b": ["@alice-b", "@alice_b"],
+    "@acme/writers @acme/readers @initech/writers": ["@acme/readers", "@initech/writers"],
+    "&#64;bob &#x0040;carol &commat;dave": ["@bob", "@carol", "@dave"],
+    r"\@bob @al\-x @b&#111;b": ["@al-x", "@bob"],
+    "@a&#108;ice-x": ["@alice-x"],
+    "@al<!-- -->ice-x": ["@al", "@alice-x"],
+    "@<foo></foo>bob": ["@bob"],
+    "@bo{details}b": ["@bob", "@bo"],
+    "@{details}bob": ["@bob"],
+    "x{details}@bob": ["@bob"],
+    "&#6{details}4;bob": ["@bob"],
+    "<div>&#64bob</div>": ["@bob"],
+    "<div>@<b></b>bob</div>": ["@bob"],
+    "<pre>\n@bob\n</pre>": ["@bob"],
+    "<textarea>@bob</textarea>": ["@bob"],
+    "<style>@bob</style>": ["@bob"],
+    "<!--> @bob -->": ["@bob"],
+    "<!-- x --!> @bob -->": ["@bob"],
+    "<? > @bob ?>": ["@bob"],
+    '<div title="\n\n`@bob` [@carol](https://example.com)': ["@bob", "@carol"],
+    "<select>\n\n`@bob`": ["@bob"],
+    "[x</a>@bob](https://example.com)": ["@bob"],
+    "|a|\n|-|\n|@bob|": ["@bob"],
+    "text[^1]\n\n[^1]: @bob": ["@bob"],
+    "para\n    @bob": ["@bob"],
+    "initech/app#1 initech/app@a5c3785 bob@a5c3785": [
+        "initech/app#1",
+        "initech/app@a5c3785",
+        "bob@a5c3785",
+    ],
+    r"initech/app\#1": ["initech/app#1"],
+    f"{OTHERS}/issues/1": ["github.com/initech/app/issues/1"],
+    f"[x](<{OTHERS}/pull/2/files>)": ["github.com/initech/app/pull/2"],
+    "[x][y]\n\n[y]: https://git.acme.com:443/a/b/discussions/3": [
+        "git.acme.com:443/a/b/discussions/3"
+    ],
+    "www.github.com/a/b/commit/abc": ["www.github.com/a/b/commit/abc"],
+    "[x](https:&#47;&#47;x@GitHub.com//a//b/issues/4#c)": ["x@GitHub.com//a//b/issues/4"],
+    '<a href="https://github.com/a/b/issues/5">x</a>': ["github.com/a/b/issues/5"],
+    "[x](/a/b/issues/6)": ["git.acme.com/a/b/issues/6"],
+}
+HARMLESS = [
+    "",
+    DEFAULT_TEMPLATE,
+    "cc @alice and @ACME/writers.",
+    "docs@example.com, <docs@example.com>, [mail](mailto:docs@example.com)",
+    "`@bob` ``@bob`` and `initech/app#1`",
+    "```python\n@decorator\n```\n\n- ```\n  @decorator\n  ```\n\nText\n\n    @indented",
+    "https://medium.com/@bob [npm](https://npmjs.com/package/@bob/cli) ![@bob](/@bob '@bob')",
+    "[@bob](https://example.com)",
+    '<img alt="@bob" src="/@bob"><!-- owner: @bob -->',
+    "<details><summary>More</summary>\n\n`@bob`\n\n</details>",
+    "@ @\u200bbob ＠bob @ｂob @{agent_name} by @{agent_name}, @, @- {{@}}",
+    "#1 GH-2 a5c37851 acme/docs#3 Acme/Docs@a5c3785 acme@a5c3785 issue#4 Fixes #5",
+    "https://github.com/acme/docs/issues/1 https://example.com/a/b/issues/1 # a/b #c",
+    f"{OTHERS} {OTHERS}/issues {OTHERS}/issues/new?title={{summary}} {OTHERS}/blob/main/x.md",
+]
+FIELDS = dict.fromkeys(PLACEHOLDERS, "")
+LISTS = {"details": "- item\n- another"}
+
+
+def rendered(template: str, **fields: str) -> str:
+    _, body = render_issue(
+        template,
+        FIELDS | fields,
+        code_host="git.acme.com",
+        repository="https://git.acme.com/acme/docs",
+        mentions=ACME.mentions,
+    )
+    return body
+
+
+@pytest.mark.parametrize(("template", "found"), ADDRESSES.items())
+def test_what_addresses_others_is_found(template, found):
+    assert sorted(addressing.found_in_template(template, ACME)) == sorted(found)
+
+
+@pytest.mark.parametrize("template", HARMLESS)
+def test_what_github_makes_nothing_of_is_not_found_and_not_broken(template):
+    assert addressing.found_in_template(template, ACME) == []
+    if template and "{" not in template:
+        assert rendered(template) == template
+
+
+@pytest.mark.parametrize("template", ADDRESSES)
+@pytest.mark.parametrize("fields", [{}, {"details": "word"}, LISTS], ids=["empty", "word", "list"])
+def test_what_addresses_others_is_broken_in_each_issue(template, fields):
+    assert addressing.found_in(rendered(template, **fields), ACME) == []
+
+
+@pytest.mark.parametrize("template", ADDRESSES)
+def test_to_the_checker_of_reports_no_mention_is_live_either(template):
+    _, body = render_issue(template, {"details": "- x\n\n> y", "summary": "z"})
+
+    assert live(body)["mention"] == 0
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("cc @bob and @alice", "cc @|bob and @alice"),
+        ("`@bob` @bob docs@example.com", "`@bob` @|bob docs@example.com"),
+        ("```\n@bob\n```\n@bob", "```\n@bob\n```\n@|bob"),
+        ("&#64;bob", "&|#64;bob"),
+        ("initech/app#1 #2", "initech/app#|1 #2"),
+        (f"{OTHERS}/issues/1 {OTHERS}", f"{OTHERS}/issues/|1 {OTHERS}"),
+        ("www.github.com/a/b/issues/1", "www.github.com/a/b/issues/|1"),
+        ("# Hi\n\n@<b></b>bob [x](https://x.example)", "#| Hi"),
+    ],
+)
+def test_only_what_addresses_others_is_broken_if_it_is_written_plainly(template, expected):
+    assert rendered(template).replace(ZWSP, "|").startswith(expected)
+
+
+@pytest.mark.parametrize("details", ["- x", "1. x", "> x", "x\n\n- x"])
+def test_no_report_makes_a_mention_of_the_templates_code(details):
+    """A list item takes the fence below it in, and what follows it is no code any more."""
+    template = "{details}\n   ```\n@bob\n   ```\n\n{suggested_fix}\n\n    @carol"
+
+    body = rendered(template, details=details, suggested_fix=details)
+
+    assert live(body)["mention"] == 0
+
+
+def test_of_a_hostile_template_nothing_is_live_any_more():
+    template = "# x\n\n@<foo></foo>bob [x](https://x.example) &#64;{details}carol <b>$x$</b>"
+
+    assert not live(rendered(template))
+
+
+def test_text_that_grows_in_normal_form_stays_within_the_limit():
+    template = "@<foo></foo>bob" + "\ufdfa" * 19_000
+
+    assert len(rendered(template)) <= BODY_LIMIT
+
+
+def test_what_is_made_inert_has_the_same_placeholders():
+    template = "@<foo></foo>bob {summary} {su\u00admmary} {{details}} {details}"
+
+    assert parts(addressing.made_inert(template))[1::2] == ["summary", "details"]
+
+
+def test_a_renamed_owner_keeps_no_teams_of_the_one_before():
+    renamed = ACME._replace(repository="initech/docs")
+
+    assert addressing.found_in("@acme/writers @initech/writers", renamed) == ["@acme/writers"]
+
+
+@pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)
+def test_templates_that_only_surround_reports_are_left_as_they_are(template):
+    assert [each for each in addressing.found_in_template(template, ACME) if "@" in each] == []
