@@ -134,7 +134,7 @@ def _try(work: Work, row: Any, deadline: float) -> bool:
         row.drop(str(error))
     except github_api.TooQuick as error:
         installation.leave_alone_for(error.wait)
-        row.wait(str(error), row.backoff())
+        row.wait(str(error), Leased.backoff(row))  # not a comment's, which is shorter
     except github_api.Limited as error:
         installation.leave_alone_for(error.wait)
         row.wait(str(error), error.wait)

@@ -131,6 +131,20 @@ def check(code_host) -> None:
         assert links[each.report_id] == 1, (each.status, links)
 
 
+def test_one_that_is_always_too_quick_is_tried_at_growing_intervals(acme, code_host, clock):
+    """Its installation is left alone after each, so all others there would wait."""
+    lead()
+    fold("Joined")
+    code_host.fail("422_too_quickly", method="POST", path="comments", times=100)
+
+    for _ in range(60):
+        clock.advance(minutes=12)
+        maintain()
+
+    assert comment().status == "pending"
+    assert 10 < comment().tries < 25
+
+
 @pytest.mark.parametrize("name", MAKING)
 def test_making(acme, code_host, settle, name):
     (kind, details), expected = MAKING[name]

@@ -402,10 +402,14 @@ def test_what_is_next_is_found_without_the_backlog_of_full_sources(
     Delivery.objects.update(due_at=F("created_at"), turn=1)
     counts = []
 
+    for other in range(40):
+        backlog(1, source=f"other {other}", turn=1)
+    full = {"-", "flooder"}
+
     for number in (50, 350):
-        for source in ("-", "flooder"):
+        for source in full:
             backlog(number, source=source)
-        counts.append(steps(lambda: list(turns.next_of(integration, {"-", "flooder"}))))
+        counts.append(steps(lambda: list(turns.next_of(integration, full))))
 
     assert counts[1] == pytest.approx(counts[0], rel=0.1)
 
