@@ -13,7 +13,9 @@ from reports.models import Account, Report
 MOST = 20
 BYTES = 64 * 1024
 FIRST, SHORT = 10, BYTES // 20  # the first short ones stay; all others make room for newer ones
-SHORTER = 8 * 1024  # bytes of shorter ones that make room for a longer one
+SHORTER = (
+    8 * 1024
+)  # bytes of shorter ones that make room for a longer one; those that are larger all may
 OF_ONE_SOURCE = "3/day"  # for one report, so that no single source can fill it or push others out
 
 
@@ -66,9 +68,10 @@ def _to_make_room(kept: list[Account], size: int) -> list[Account] | None:
     for each in kept:
         if free >= 0 and len(kept) - len(leaving) < MOST:
             break
-        if each.pk in staying or (each.size < size and each.size > shorter):
+        is_short = each.size < min(size, SHORTER)
+        if each.pk in staying or (is_short and each.size > shorter):
             continue
-        if each.size < size:
+        if is_short:
             shorter -= each.size
         leaving.append(each)
         free += each.size

@@ -22,7 +22,7 @@ SOURCES = 1000  # and its sources, where none of those may
 
 _ONE = """
     SELECT {} FROM integrations_delivery
-    WHERE status = 'pending' AND integration_id = %s AND {} ORDER BY {} LIMIT 1
+    WHERE UPPER(status) = 'PENDING' AND integration_id = %s AND {} ORDER BY {} LIMIT 1
 """
 _FIRST_SOURCE = _ONE.format("source", "TRUE", "source")
 _NEXT_SOURCE = _ONE.format("source", "source > waits.source", "source")

@@ -1,4 +1,5 @@
 from django.db import migrations, models
+from django.db.models import functions, lookups
 
 from core.migrating import AddIndexWhileServing
 
@@ -13,6 +14,6 @@ class Migration(migrations.Migration):
     operations = [
         AddIndexWhileServing(
             model_name='delivery',
-            index=models.Index(condition=models.Q(('status', 'pending')), fields=['status', 'integration', 'source', 'turn', 'due_at', 'id'], name='delivery_turn_of_source'),
+            index=models.Index(condition=models.Q(lookups.Exact(functions.Upper('status'), models.Value('PENDING'))), fields=['integration', 'source', 'turn', 'due_at', 'id'], name='delivery_turn_of_source'),
         ),
     ]

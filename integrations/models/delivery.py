@@ -19,7 +19,8 @@ from django.db.models import (
     When,
 )
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Coalesce, Now, NullIf
+from django.db.models.functions import Coalesce, Now, NullIf, Upper
+from django.db.models.lookups import Exact
 from django.utils.functional import cached_property
 
 from core import batches, clock, prepared
@@ -596,10 +597,10 @@ class Delivery(models.Model):
             models.Index(
                 fields=["status", "integration", "turn", "due_at", "id"], name="delivery_turn"
             ),
-            models.Index(  # with the status, or SQLite would choose another one
-                fields=["status", "integration", "source", "turn", "due_at", "id"],
+            models.Index(  # the only one for this condition, or PostgreSQL would choose another one
+                fields=["integration", "source", "turn", "due_at", "id"],
                 name="delivery_turn_of_source",
-                condition=Q(status="pending"),
+                condition=Q(Exact(Upper("status"), Value("PENDING"))),
             ),
             models.Index(fields=["integration", "source", "turn"], name="delivery_of_source"),
             models.Index(

@@ -232,7 +232,8 @@ def test_further_accounts():
         "number": f"{accounts.MOST}",
         "size together": f"{accounts.BYTES} bytes",
         "first ones that stay": f"{accounts.FIRST}, of at most {accounts.SHORT} bytes each",
-        "shorter ones that make room for a longer one": f"{accounts.SHORTER} bytes together",
+        "shorter ones that make room for a longer one": f"{accounts.SHORTER} bytes together, and any that is larger "
+        "than that",
     }
 
 

@@ -215,6 +215,16 @@ def test_a_long_one_drives_out_few_that_are_shorter(client, size, junk, left):
     assert sum(TRUE in each for each in kept()) >= left
 
 
+def test_long_ones_in_advance_keep_no_longer_one_out(client):
+    send(client, "lol")
+    for number in range(3):
+        send(client, report__evidence=long(number, 20_000))
+
+    send(client, TRUE, report__evidence=long(9, 28_000))
+
+    assert TRUE in kept()
+
+
 def test_a_longer_one_makes_room_for_one_that_is_shorter(client):
     send(client, "lol")
     send(client, report__evidence=long(1, 60_000))
