@@ -23,7 +23,9 @@ _PLACE = (
     r"(?P<host>[^\s/?#<>\"']++)/++(?P<owner>[^\s/?#]++)/++(?P<name>[^\s/?#]++)/++"
     r"(?:(?:issues|pull|discussions)/++(?=\d)|commit/++(?=[0-9a-f]))"
 )
-_PAGE = re.compile(rf"(?<=//){_PLACE}\w++", _FLAGS)
+_IN_TEXT = re.compile(rf":/{{2,}}+{_PLACE}\w++", _FLAGS)  # a report's has a ZWSP behind the colon
+_IN_ADDRESS = re.compile(rf"(?:\A|[:=\"']\s*+)/{{2,}}+{_PLACE}\w++", _FLAGS)  # or in a tag
+_PATH_IN_TAG = re.compile(r"(?<==)(\s*+[\"']?)/(?!/)", _FLAGS)
 _OF_NOBODY = re.compile(r"[a-z0-9]+_", _FLAGS)  # as @lru_cache: no account has such a name
 _TAG = (
     r"</?(?:details|summary|br|hr|p|div|span|b|i|em|strong|sub|sup|kbd|del|ins|s|img|picture|source|ul|ol|li"
@@ -33,8 +35,8 @@ _TAG = (
 _COMMENT = r"<!--(?!-?>)(?:[^-]++|-(?!-))*+-->"
 _MARKUP = re.compile(rf"{_TAG}|{_COMMENT}", _FLAGS)
 _PLAIN = re.compile(
-    rf"(?:[^<]++|{_TAG}|{_COMMENT})*+", _FLAGS
-)  # read alike by every parser of HTML
+    rf"(?:[^<]++|<{ZWSP}|{_TAG}|{_COMMENT})*+", _FLAGS
+)  # read alike by every parser of HTML, with what a reporter wrote between
 _IN_LINE = re.compile(  # of a template as it was typed; code first, which stays
     r"(?P<code>(?<!`)`[^`\n]++`(?!`))"
     rf"|(?<![a-z0-9_])@(?=(?P<mention>{_NAME})|\{{)"
@@ -87,8 +89,7 @@ def found_in(text: str, audience: Audience) -> list[str]:
     is_plain = not reading.has_html_in_links and all(map(_PLAIN.fullmatch, reading.html))
     parts = [*_views(reading, is_plain=is_plain)]
     hidden = [] if is_plain else reading.hidden  # the HTML around may have it out of its code
-    absolute = (_absolute(each, audience.code_host) for each in reading.urls)
-    pages = [*parts, *absolute, *map(unescape, reading.html)]
+    addresses = _addresses(reading, audience.code_host, is_plain=is_plain)
     return _once(
         [
             *(each for part in parts for each in _mentions(part, audience)),
@@ -99,7 +100,8 @@ def found_in(text: str, audience: Audience) -> list[str]:
                 if not _is_of_nobody(each)
             ),
             *(each for part in (*parts, *hidden) for each in _references(part, audience)),
-            *(each for part in pages for each in _pages(part, audience)),
+            *(each for part in parts for each in _pages(_IN_TEXT, part, audience)),
+            *(each for part in addresses for each in _pages(_IN_ADDRESS, part, audience)),
         ]
     )
 
@@ -142,6 +144,14 @@ def _views(reading: Reading, *, is_plain: bool) -> Iterator[str]:
             yield unescape(_MARKUP.sub(between, html) if is_plain else html)
 
 
+def _addresses(reading: Reading, code_host: str, *, is_plain: bool) -> Iterator[str]:
+    """Where links lead, and tags, in which there may be such; the paths of the code host as URLs."""
+    yield from (_absolute(each, code_host) for each in reading.urls)
+    for html in reading.html:
+        for tag in _MARKUP.findall(html) if is_plain else [html]:
+            yield _PATH_IN_TAG.sub(rf"\1//{code_host}/", unescape(tag))
+
+
 def _mentions(text: str, audience: Audience) -> Iterator[str]:
     names = (each[1].rstrip("-") for each in _MENTION.finditer(text))
     return (f"@{name}" for name in names if not audience.may_mention(name))
@@ -165,8 +175,10 @@ def _is_of_others(token: str, sign: str, audience: Audience) -> bool:
     return sign == "@" and bool(name) and not audience.is_owner(name)
 
 
-def _pages(text: str, audience: Audience) -> Iterator[str]:
-    return (each[0] for each in _PAGE.finditer(text) if _is_page_of_others(each, audience))
+def _pages(pattern: re.Pattern[str], text: str, audience: Audience) -> Iterator[str]:
+    for each in pattern.finditer(text):
+        if _is_page_of_others(each, audience):
+            yield text[each.start("host") : each.end()]
 
 
 def _is_page_of_others(found: re.Match[str], audience: Audience) -> bool:

@@ -64,6 +64,9 @@ ADDRESSES = {  # a template, and what of it addresses others
     "[x](https:&#47;&#47;x@GitHub.com//a//b/issues/4#c)": ["x@GitHub.com//a//b/issues/4"],
     '<a href="https://github.com/a/b/issues/5">x</a>': ["github.com/a/b/issues/5"],
     "[x](/a/b/issues/6)": ["git.acme.com/a/b/issues/6"],
+    '<a href="/a/b/issues/6">x</a>': ["git.acme.com/a/b/issues/6"],
+    "<a href = /a/b/pull/7>x</a>": ["git.acme.com/a/b/pull/7"],
+    "<center><a href='//github.com/a/b/pull/7'>x</a></center>": ["github.com/a/b/pull/7"],
 }
 HARMLESS = [
     "",
@@ -82,6 +85,15 @@ HARMLESS = [
     f"{OTHERS} {OTHERS}/issues {OTHERS}/issues/new?title={{summary}} {OTHERS}/blob/main/x.md",
 ]
 FIELDS = dict.fromkeys(PLACEHOLDERS, "")
+OF_OTHERS = [  # what a report may say, and often does
+    f"{OTHERS}/issues/1",
+    f"See {OTHERS.upper()}/pull/2, <{OTHERS}/pull/2> and [x]({OTHERS}/commit/a5c3785).",
+    "//git.acme.com/a/b/issues/3",
+    "ssh://git@github.com/a/b/issues/4 file:////github.com/a/b/issues/5",
+    "@bob &#64;bob bob@a5c3785 initech/app#6 initech/app@a5c3785",
+    "List<String> @Override",
+    "```yaml\nuses: initech/app@a5c3785\n```",
+]
 LISTS = {"details": "- item\n- another"}
 
 
@@ -152,6 +164,18 @@ def test_of_a_hostile_template_nothing_is_live_any_more():
     template = "# x\n\n@<foo></foo>bob [x](https://x.example) &#64;{details}carol <b>$x$</b>"
 
     assert not live(rendered(template))
+
+
+@pytest.mark.parametrize("said", OF_OTHERS)
+@pytest.mark.parametrize("name", ["summary", "details", "evidence", "doc_url", "agent_name"])
+def test_whatever_a_report_says_the_template_stays_as_it_is(name, said):
+    head, foot = "cc @alice\n\n# Report\n\n", "<div>\n<b>End</b>, see #1\n</div>"
+    placed = "{details}\n\n{evidence}\n\n<div>\n{summary} {agent_name}\n</div>\n\n[page]({doc_url})"
+
+    body = rendered(f"{head}{placed}\n\n{foot}", **{"details": OF_OTHERS[-1], name: said})
+
+    assert body.startswith(head)
+    assert body.endswith(foot)
 
 
 def test_text_that_grows_in_normal_form_stays_within_the_limit():
