@@ -19,8 +19,9 @@ _RUN = re.compile(r"`+|~+")
 _one_at_a_time = Lock()  # which signs an extension has, all threads share in cmark-gfm
 
 # What cmarkgfm has compiled in and gives no name to in Python: its own functions free nothing that they return
-# (https://github.com/theacodes/cmarkgfm/issues/53).
-_LIBRARY = ctypes.CDLL(_cmark.__file__)
+# (https://github.com/theacodes/cmarkgfm/issues/53). They take so little time that no other thread is let in:
+# there are thousands of calls for one text, for which all others wait.
+_LIBRARY = ctypes.PyDLL(_cmark.__file__)
 _LIBRARY.cmark_get_default_mem_allocator.restype = ctypes.c_void_p
 _MEMORY = _cmark.ffi.cast("cmark_mem *", _LIBRARY.cmark_get_default_mem_allocator())
 _free_tree = _cmark.ffi.cast(

@@ -1,6 +1,9 @@
 """GitHub's parser, as the Hub calls it."""
 
+import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread
 
 import cmarkgfm
 import psutil
@@ -40,6 +43,34 @@ def test_a_text_is_shown_as_by_itself_while_other_threads_show_theirs():
         shown = {*pool.map(github_markdown.html, [text] * 12_000)}
 
     assert shown == {alone}
+
+
+def test_other_threads_do_not_get_in_between_two_nodes():
+    """Each would take its turn of 5 ms, as often as there are nodes, while all other texts wait."""
+    turns, has_begun, is_over, usual = [0], Event(), Event(), sys.getswitchinterval()
+
+    def take_turns() -> None:
+        while not is_over.is_set():
+            turns[0] += 1
+            has_begun.set()
+            time.sleep(0)
+
+    sys.setswitchinterval(1000)  # seconds: nobody is sent away who does not let others go first
+    try:
+        other = Thread(target=take_turns)
+        other.start()
+        has_begun.wait()
+        with github_markdown._parsed("*a* b " * 2_000, options=0) as (_, root):
+            before = turns[0]
+            nodes = sum(1 for _ in github_markdown._events(root))
+            after = turns[0]
+    finally:
+        is_over.set()
+        sys.setswitchinterval(usual)
+        other.join()
+
+    assert nodes > 8_000
+    assert after == before
 
 
 @given(hostile.text)
