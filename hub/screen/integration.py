@@ -195,8 +195,9 @@ def try_again(request: MemberRequest) -> HttpResponse:
     except ApiError as error:
         messages.error(request, str(error.detail))
     else:
-        if saved.obstacle:
-            messages.warning(request, f"{saved.repository} accepts issues again. {saved.obstacle}")
+        if saved.why_silent:
+            why = f"{saved.repository} accepts issues again. {saved.why_silent}"
+            messages.warning(request, why)
         else:
             messages.success(
                 request, f"{saved.repository} accepts issues again. Held reports are sent."

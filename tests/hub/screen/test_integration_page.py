@@ -6,10 +6,11 @@ import pytest
 from django.utils import timezone
 
 from hub.screen import previews
-from integrations.delivery import forwarding
+from integrations.delivery import forwarding, operator_holds
 from integrations.github_sync import applying
 from integrations.issue import rendering
-from integrations.models import Delivery, Integration
+from integrations.models import Delivery, Hold, Integration
+from orgs.models import User
 from tests import build
 
 PAGE = "/settings/integration/"
@@ -199,6 +200,17 @@ def test_a_repository_that_takes_issues_again_says_what_else_stops_it(alice):
     page = text_of(alice.post(f"{PAGE}try-again/", follow=True))
 
     assert "acme/docs accepts issues again. The integration is paused." in page
+    assert "Held reports are sent." not in page
+
+
+def test_trying_again_says_that_an_operator_holds_all(alice, acme):
+    root = User.objects.create(username="root", is_staff=True, is_superuser=True)
+    operator_holds.make(Hold(kind="organization", value=acme.pk, reason="Spam."), by=root)
+    Integration.objects.update(problem="Issues are turned off in acme/docs.")
+
+    page = text_of(alice.post(f"{PAGE}try-again/", follow=True))
+
+    assert "acme/docs accepts issues again. An operator of this Hub holds all that" in page
     assert "Held reports are sent." not in page
 
 
