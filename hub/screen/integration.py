@@ -377,6 +377,7 @@ def _only_choice(form: IntegrationForm) -> str:
 def _preview(request: MemberRequest, form: IntegrationForm) -> dict[str, Any]:
     """The previews of what is in the form, and what is left out; or the reason why it is refused."""
     template = form["issue_template"].value() or ""
+    repository = form["repository"].value() or ""
     organization = request.membership.organization
     mine = integration_of(organization)
     try:
@@ -390,7 +391,7 @@ def _preview(request: MemberRequest, form: IntegrationForm) -> dict[str, Any]:
     return {
         "previews": shown.values(),
         "shown": open_one if open_one in shown else next(iter(shown)),
-        "left_out": [*previews.left_out(template), *mentions.notices(template, mine)],
+        "left_out": [*previews.left_out(template), *mentions.notices(template, repository, mine)],
         "app": settings.HUB_GITHUB_APP_SLUG,
-        "repository": form["repository"].value(),
+        "repository": repository,
     }

@@ -58,7 +58,12 @@ def audience_of(repository: str, mentions: Sequence[str] = ()) -> Audience:
 
 
 def not_allowed(integration: Integration) -> str:
-    """What of a saved template is broken in each issue, in words, and what to do; empty if nothing is."""
+    """What of a saved template is broken in each issue, in words, and what to do; empty if nothing is.
+
+    Nothing is while no repository is chosen: with the next one, the template is saved again.
+    """
+    if not integration.repository:
+        return ""
     audience = audience_of(integration.repository, integration.mentions)
     found = addressing.found_in_template(integration.issue_template, audience)
     if not found:
@@ -69,10 +74,10 @@ def not_allowed(integration: Integration) -> str:
     )
 
 
-def notices(template: str, integration: Integration | None) -> list[str]:
-    """What to know before a template is saved, a sentence each."""
-    known = integration.mentions if integration else ()
-    audience = audience_of(integration.repository if integration else "", known)
+def notices(template: str, repository: str, integration: Integration | None) -> list[str]:
+    """What to know before a template is saved for this repository (`owner/name`, as it was typed), a sentence each."""
+    is_same = integration and integration.repository.lower() == repository.lower()
+    audience = audience_of(repository, integration.mentions if integration and is_same else ())
     found = addressing.found_in_template(template, audience)
     if problem := _problem(found, audience):
         return [problem[1]]
@@ -84,7 +89,7 @@ def notices(template: str, integration: Integration | None) -> list[str]:
 
 def _problem(found: Sequence[str], audience: Audience) -> tuple[str, str] | None:
     """The first thing that no GitHub needs to be asked about, and what to do."""
-    owner = audience.repository.partition("/")[0] or "the owner of the repository"
+    owner = audience.repository.partition("/")[0][:SHOWN] or "the owner of the repository"
     for each in found:
         name, _, team = each[1:].partition("/")
         shown = each[:SHOWN]

@@ -197,3 +197,29 @@ def test_the_preview_says_what_cannot_be_saved_and_is_silent_about_what_was(brow
 
     assert 'class="notice' not in known
     assert "a/b#1 refers to another repository" in wrong
+
+
+def test_the_preview_is_about_the_repository_in_the_form(browser, alice):
+    save(alice, "@alice {summary}")
+    template = "@alice @acme/writers @initech/writers acme/docs#1 {summary} {doc_url} {details}"
+    form = {"repository": "initech/docs", "live": "1", "issue_template": template}
+
+    other = browser.post(PAGE, form).content.decode()
+    allowed = browser.post(
+        PAGE,
+        form | {"issue_template": "@alice @initech/writers initech/docs#1 {doc_url} {details}"},
+    ).content.decode()
+
+    assert "@acme/writers cannot be mentioned: it would be a team of acme." in other
+    assert "Mention teams of initech only" in other
+    assert "Not live before the template is saved: @alice and @initech/writers." in allowed
+
+
+def test_without_a_repository_nothing_is_said_of_the_template(browser, alice):
+    save(alice, "@acme/writers acme/docs#1 {summary}")
+
+    browser.post(f"{PAGE}disconnect/")
+    page = browser.get("/settings/").content.decode()
+
+    assert Integration.objects.get().issue_template.startswith("@acme/writers")
+    assert "Your template addresses others" not in page
