@@ -29,7 +29,8 @@ _PATH_IN_TAG = re.compile(r"(?<==)(\s*+[\"']?)/(?!/)", _FLAGS)
 _OF_NOBODY = re.compile(r"[a-z0-9]+_", _FLAGS)  # as @lru_cache: no account has such a name
 _TAG = (
     r"</?(?:details|summary|br|hr|p|div|span|b|i|em|strong|sub|sup|kbd|del|ins|s|img|picture|source|ul|ol|li"
-    r"|dl|dt|dd|h[1-6]|blockquote|q|samp|var|abbr|code|pre|a|table|thead|tbody|tr|td|th)(?=[\s/>])"
+    r"|dl|dt|dd|h[1-6]|blockquote|q|samp|var|abbr|code|pre|a|table|thead|tbody|tr|td|th|tfoot|caption|figure"
+    r"|figcaption|center|font|u|small|mark|strike|tt|cite|dfn|time|wbr)(?=[\s/>])"
     r"(?:[^<>\"']++|\"[^\"<>]*+\"|'[^'<>]*+')*+>"
 )
 _COMMENT = r"<!--(?!-?>)(?:[^-]++|-(?!-))*+-->"

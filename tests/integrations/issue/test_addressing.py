@@ -79,6 +79,8 @@ HARMLESS = [
     "[@bob](https://example.com)",
     '<img alt="@bob" src="/@bob"><!-- owner: @bob -->',
     "<details><summary>More</summary>\n\n`@bob`\n\n</details>",
+    "<center><font size=2><u>x</u></font></center>\n\n`uses: initech/app@a5c3785`",
+    "<figure><figcaption><small>x</small></figcaption></figure>\n\n<mark>x</mark> `@bob`",
     "@ @\u200bbob ＠bob @ｂob @{agent_name} by @{agent_name}, @, @- {{@}}",
     "#1 GH-2 a5c37851 acme/docs#3 Acme/Docs@a5c3785 acme@a5c3785 issue#4 Fixes #5",
     "https://github.com/acme/docs/issues/1 https://example.com/a/b/issues/1 # a/b #c",
