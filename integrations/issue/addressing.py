@@ -38,6 +38,11 @@ _MARKUP = re.compile(rf"{_TAG}|{_COMMENT}", _FLAGS)
 _PLAIN = re.compile(
     rf"(?:[^<]++|<{ZWSP}|{_TAG}|{_COMMENT})*+", _FLAGS
 )  # read alike by every parser of HTML, with what a reporter wrote between
+_ANY_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_ANY_TAG = (
+    re.compile(r"<[^<>]*+>"),
+    re.compile(r"<(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>"),
+)
 _IN_LINE = re.compile(  # of a template as it was typed; code first, which stays
     r"(?P<code>(?<!`)`[^`\n]++`(?!`))"
     rf"|(?<![a-z0-9_])@(?=(?P<mention>{_NAME})|\{{)"
@@ -142,7 +147,20 @@ def _views(reading: Reading, *, is_plain: bool) -> Iterator[str]:
     for between in "\n", "":
         yield reading.text.replace(HTML_BETWEEN, between)
         for html in reading.html:
-            yield unescape(_MARKUP.sub(between, html) if is_plain else html)
+            if is_plain:
+                yield unescape(_MARKUP.sub(between, html))
+            else:
+                yield from map(unescape, _readings(html, between))
+
+
+def _readings(html: str, between: str) -> Iterator[str]:
+    """What parsers may make of HTML: all is text, or none of its tags and comments, wherever these end."""
+    yield html
+    end = html.rfind("-->") + len("-->")  # no comment is looked for the end of that has none
+    bare = _ANY_COMMENT.sub(between, html[:end]) + html[end:]
+    for tag in _ANY_TAG:
+        yield tag.sub(between, html)
+        yield tag.sub(between, bare)
 
 
 def _addresses(reading: Reading, code_host: str, *, is_plain: bool) -> Iterator[str]:
