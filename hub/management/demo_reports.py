@@ -23,7 +23,13 @@ class Past(NamedTuple):
 
 REFUSAL = {  # what GitHub answers with 422 where one is to fail
     "message": "Validation Failed",
-    "errors": [{"resource": "Issue", "code": "custom", "message": "was submitted too quickly"}],
+    "errors": [
+        {
+            "resource": "Issue",
+            "code": "custom",
+            "message": "body is too long (maximum is 65536 characters)",
+        }
+    ],
 }
 CLAUDE, CODEX, CURSOR, COPILOT, GEMINI = "claude-code", "codex", "cursor", "copilot", "gemini-cli"
 

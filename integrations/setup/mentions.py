@@ -25,7 +25,7 @@ class TemplateAddressesOthers(ApiError):
     """400: the template mentions, or refers to, what the organization may not address."""
 
     status_code = 400
-    default_code = "template_addresses_others"
+    default_code = "template_names_others"
 
 
 def confirmed(

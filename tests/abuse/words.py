@@ -139,7 +139,7 @@ def a_template_that_mentions_400_people(world: World) -> str:
     issues = [each.body for each in world.host.issues("acme/docs")]
     mentioned = sum(live(each)["mention"] for each in issues)
     figures = f"{dict(answers)}; {mentioned} people mentioned in {len(issues)} issues"
-    refused = answers == {"400 template_addresses_others": 10}
+    refused = answers == {"400 template_names_others": 10}
     return stands_if(refused and not mentioned and len(issues) == 20, figures)
 
 

@@ -106,7 +106,7 @@ def test_a_template_that_addresses_others_is_refused_with_what_to_do(alice, temp
     answer = save(alice, template)
 
     assert answer.status_code == 400
-    assert answer.json() == {"error": "template_addresses_others", "message": said, "found": found}
+    assert answer.json() == {"error": "template_names_others", "message": said, "found": found}
     assert Integration.objects.get().issue_template == ""
 
 
