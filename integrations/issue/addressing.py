@@ -38,7 +38,7 @@ _MARKUP = re.compile(rf"{_TAG}|{_COMMENT}", _FLAGS)
 _PLAIN = re.compile(
     rf"(?:[^<]++|<{ZWSP}|{_TAG}|{_COMMENT})*+", _FLAGS
 )  # read alike by every parser of HTML, with what a reporter wrote between
-_ANY_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_ANY_COMMENT = re.compile(r"<!--(?:[^-]++|-(?!->))*+(?:-->)?+")
 _ANY_TAG = (
     re.compile(r"<[^<>]*+>"),
     re.compile(r"<(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>"),
