@@ -128,7 +128,7 @@ class Runner:
     def _round(self) -> None:
         """Deliver what is due, then run the jobs that are due; five short queries if there is nothing to do.
 
-        Times that cannot have come are moved back first, so that nothing is done by them.
+        Times that cannot have come are moved back first, so that nothing here is done by them.
         Alerts and comments go first: they are few, and a flood of reports leaves no room in the pace.
         """
         self._do("times", partial(clock_put_back.move_times_back, self._go_on))

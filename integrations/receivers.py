@@ -89,7 +89,7 @@ def say_when_reported_again(
         again.note_repeat(instance.pk, instance.source)
 
 
-@receiver(is_unwanted, dispatch_uid="discarded-is-unwanted")
+@receiver(is_unwanted, dispatch_uid="held-is-unwanted")
 def held_is_unwanted(report: Report, **kwargs: Any) -> bool:
     """Whether nobody would read more of it there: it was discarded, or an operator holds its sender's network."""
     why = Q(held_for=Delivery.Cause.DISCARDED) | Q(operator_hold__kind=Hold.Kind.SOURCE)

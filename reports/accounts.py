@@ -13,9 +13,7 @@ from reports.models import Account, Report
 MOST = 20
 BYTES = 64 * 1024
 FIRST, SHORT = 10, BYTES // 20  # the first short ones stay; all others make room for newer ones
-SHORTER = (
-    8 * 1024
-)  # bytes of shorter ones that make room for a longer one; those that are larger all may
+SHORTER = 8 * 1024  # bytes of shorter ones that make room for a longer one; larger ones all do
 OF_ONE_SOURCE = "3/day"  # for one report, so that no single source can fill it or push others out
 
 
