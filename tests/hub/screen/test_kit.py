@@ -2,14 +2,17 @@
 
 import json
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from core import counting
+from hub.public import badge as badges
 from integrations.models import Integration
 from integrations.ownership import site_claims
 from orgs.discovery import kit
@@ -209,6 +212,7 @@ def test_a_claim_that_goes_meanwhile_is_not_found(alice, domain, monkeypatch):
 
 
 def badge(claim: Domain | Site):
+    badges.received.cache_clear()
     return Client().get(f"/badge/{claim.id}.svg")
 
 
@@ -291,6 +295,24 @@ def test_a_badge_is_read_from_an_index(alice, domain):
 
     assert not whole_tables_in(plans, "reports_report", "orgs_domain")
     assert any("report_received" in plan for plan in plans)
+
+
+def test_a_badge_counts_once_in_five_minutes_however_often_it_is_asked_for(
+    alice, domain, django_assert_num_queries, monkeypatch
+):
+    now = datetime(2026, 3, 1, 12, 5, tzinfo=UTC)
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    choose(alice, domain, "count")
+    with CaptureQueriesContext(connection) as first:
+        badge(domain)
+
+    now += timedelta(minutes=4, seconds=59)
+    with django_assert_num_queries(len(first) - 2):  # what is public, and the count
+        Client().get(f"/badge/{domain.id}.svg")
+
+    now += timedelta(seconds=1)
+    with django_assert_num_queries(len(first)):
+        Client().get(f"/badge/{domain.id}.svg")
 
 
 def test_a_badge_of_who_has_opted_out_says_so(alice, domain):
