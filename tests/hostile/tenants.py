@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.apps import apps
 from django.core.management import call_command
@@ -35,25 +35,41 @@ class Rows:
     """What all tables hold at first. What a request takes away is there again after `restore`."""
 
     def __init__(self, *others: BaseDatabaseWrapper) -> None:
-        self._kept = [(model, list(model._base_manager.all())) for model in all_models()]
-        self._others = others
-        self.restore()
+        kept = [(model, list(model._base_manager.all())) for model in all_models()]
+        for each in others:
+            with used_as_default(each), transaction.atomic():
+                _empty()
+                for model, rows in kept:
+                    model._base_manager.bulk_create(rows)
+        self._places = [(each, _read(each)) for each in (connections[DEFAULT_DB_ALIAS], *others)]
 
     def restore(self) -> None:
         """In the test's database and in the others."""
-        self._write()
-        for each in self._others:
-            with used_as_default(each):
-                self._write()
+        for database, tables in self._places:
+            with used_as_default(database), transaction.atomic(), connection.cursor() as cursor:
+                _empty()
+                for statement, rows in tables:
+                    cursor.executemany(statement, rows)
 
-    @transaction.atomic
-    def _write(self) -> None:
-        with connection.cursor() as cursor:
-            for model, _ in self._kept:
-                cursor.execute(f"DELETE FROM {connection.ops.quote_name(model._meta.db_table)}")
-        for model, rows in self._kept:
-            if rows:
-                model._base_manager.bulk_create(rows)
+
+def _empty() -> None:
+    with connection.cursor() as cursor:
+        for model in all_models():
+            cursor.execute(f"DELETE FROM {connection.ops.quote_name(model._meta.db_table)}")
+
+
+def _read(database: BaseDatabaseWrapper) -> list[tuple[str, list[tuple[Any, ...]]]]:
+    """What the tables hold, as it is stored: statements, and rows for them."""
+    name, read = database.ops.quote_name, []
+    with database.cursor() as cursor:
+        for options in (model._meta for model in all_models()):
+            columns = [name(each.column) for each in options.local_concrete_fields]
+            listed, table = ", ".join(columns), name(options.db_table)
+            cursor.execute(f"SELECT {listed} FROM {table}")
+            if rows := cursor.fetchall():
+                values = ", ".join(["%s"] * len(columns))
+                read.append((f"INSERT INTO {table} ({listed}) VALUES ({values})", rows))
+    return read
 
 
 def all_models() -> Iterator[type[Model]]:

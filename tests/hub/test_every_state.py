@@ -226,13 +226,6 @@ def of_page(answer) -> tuple[Any, list[str]]:
     return answer, refusals
 
 
-def is_noted(field: Any) -> bool:
-    """Whether it says nothing about what was done; Django's own times are new whenever `Rows` restores."""
-    return field.attname in NOTED or any(
-        getattr(field, each, False) for each in ("auto_now", "auto_now_add")
-    )
-
-
 def stored() -> dict[str, list[tuple[Any, ...]]]:
     """All that the database holds, but for what is `NOTED`."""
     found = {}
@@ -248,7 +241,7 @@ def _statements() -> dict[str, str]:
     """What reads each table: made once, since making it takes much longer than reading."""
     found = {}
     for model in all_models():
-        columns = [each.attname for each in model._meta.fields if not is_noted(each)]
+        columns = [each.attname for each in model._meta.fields if each.attname not in NOTED]
         if model is not Session:
             found[model._meta.label] = str(model._base_manager.values_list(*columns).query)
     return found
