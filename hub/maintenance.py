@@ -16,6 +16,7 @@ from django.db import connection
 from core.watching import metrics
 from hub import clock_put_back, pruning
 from hub.models import Lease
+from hub.sqlite3 import journal
 from integrations.alerts import causes, sending
 from integrations.comments import sending as comments
 from integrations.delivery import (
@@ -92,6 +93,7 @@ JOBS = [
     Job("organizations that were left", OFTEN, leaving.delete_left, longest=SHORT),
     Job("sessions", OFTEN, pruning.prune_sessions, longest=SHORT),
     Job("prune queue", timedelta(days=1), pruning.prune_queue),
+    Job("journal", timedelta(minutes=1), journal.shorten),
     # What takes longer continues in the next hour.
     Job("prune", timedelta(hours=1), partial(pruning.prune, bookmark=pruning.Bookmark())),
 ]
