@@ -10,7 +10,7 @@ from html import unescape
 from itertools import accumulate, takewhile
 from typing import NamedTuple
 
-from integrations.issue.github_markdown import HTML_BETWEEN, Reading, html, read
+from integrations.issue.github_markdown import HTML_BETWEEN, Reading, between, html, read
 from integrations.issue.safe_text import ZWSP, clean, inert
 from integrations.issue.template_limits import PLACEHOLDER, cut, with_line_feeds
 
@@ -166,7 +166,7 @@ def _texts(reading: Reading, *, is_plain: bool) -> Iterator[str]:
     yield reading.text
     for each in reading.html:
         if is_plain:
-            yield unescape(_MARKUP.sub(HTML_BETWEEN, each))
+            yield unescape(_MARKUP.sub(lambda tag: between(tag[0]), each))
         else:
             yield unescape(each)  # all of it may be text
             yield from _without_markup(each)
@@ -235,8 +235,8 @@ def _is_of_others(token: str, sign: str, audience: Audience) -> bool:
 
 
 def _pages(pattern: re.Pattern[str], text: str, audience: Audience) -> Iterator[str]:
-    for between in "\n", "":
-        plain = text.replace(HTML_BETWEEN, between)
+    for instead in "\n", "":
+        plain = text.replace(HTML_BETWEEN, instead)
         for each in pattern.finditer(plain):
             if _is_page_of_others(each, audience):
                 yield plain[each.start("host") : each.end()]
