@@ -111,10 +111,15 @@ def found_in(text: str, audience: Audience) -> list[str]:
     reading = read(text)
     is_plain = not reading.has_html_in_links and all(map(_PLAIN.fullmatch, reading.html))
     parts = [*_texts(reading, is_plain=is_plain)]
-    hidden = [] if is_plain else [*reading.hidden]  # the HTML around may have it out of its code
-    if not is_plain:  # what is begun in one block may go on in the next
-        hidden += _without_markup(html(text))
-    addresses = _addresses(reading, audience.code_host, is_plain=is_plain)
+    tags = [each for part in reading.html for each in _MARKUP.findall(part)]
+    hidden: list[str] = []
+    if (
+        not is_plain
+    ):  # what is begun in one block may go on in the next, and have it out of its code
+        whole = html(text)
+        hidden = [*reading.hidden, *_without_markup(whole)]
+        tags = [*reading.html, *("\n".join(tag.findall(whole)) for tag in _ANY_TAG)]
+    addresses = _addresses(reading.urls, tags, audience.code_host)
     return _once(
         [
             *(each for part in parts for each in _mentions(part, audience)),
@@ -181,12 +186,11 @@ def _without_markup(written: str) -> Iterator[str]:
             yield unescape(tag.sub(HTML_BETWEEN, source))
 
 
-def _addresses(reading: Reading, code_host: str, *, is_plain: bool) -> Iterator[str]:
+def _addresses(urls: Iterable[str], tags: Iterable[str], code_host: str) -> Iterator[str]:
     """Where links lead, and tags, in which there may be such; the paths of the code host as URLs."""
-    yield from (_absolute(each, code_host) for each in reading.urls)
-    for written in reading.html:
-        for tag in _MARKUP.findall(written) if is_plain else [written]:
-            yield _PATH_IN_TAG.sub(rf"\1//{code_host}/", unescape(tag))
+    yield from (_absolute(each, code_host) for each in urls)
+    for tag in tags:
+        yield _PATH_IN_TAG.sub(rf"\1//{code_host}/", unescape(tag))
 
 
 def _mentions(text: str, audience: Audience) -> Iterator[str]:

@@ -92,6 +92,9 @@ ADDRESSES = {  # a template, and what of it addresses others
     '<a href="/a/b/issues/6">x</a>': ["git.acme.com/a/b/issues/6"],
     "<a href = /a/b/pull/7>x</a>": ["git.acme.com/a/b/pull/7"],
     "<center><a href='//github.com/a/b/pull/7'>x</a></center>": ["github.com/a/b/pull/7"],
+    "<div><a title='\n\n[x](y \"' href='https://github.com/a/b/pull/8' z\")": [
+        "github.com/a/b/pull/8"
+    ],
 }
 HARMLESS = [
     "",
