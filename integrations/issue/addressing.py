@@ -10,6 +10,7 @@ from html import unescape
 from itertools import accumulate, takewhile
 from typing import NamedTuple
 
+from integrations.issue import html_tables
 from integrations.issue.github_markdown import HTML_BETWEEN, Reading, between, html, read
 from integrations.issue.safe_text import ZWSP, clean, inert
 from integrations.issue.template_limits import PLACEHOLDER, cut, with_line_feeds
@@ -119,6 +120,9 @@ def found_in(text: str, audience: Audience) -> list[str]:
         whole = html(text)
         hidden = [*reading.hidden, *_without_markup(whole)]
         tags = [*reading.html, *("\n".join(tag.findall(whole)) for tag in _ANY_TAG)]
+    if any(map(html_tables.has_any, reading.html)):
+        moved = html_tables.texts(html(text), HTML_BETWEEN)
+        hidden += (unescape(_ANY_TAG[0].sub(HTML_BETWEEN, each)) for each in moved)
     addresses = _addresses(reading.urls, tags, audience.code_host)
     return _once(
         [

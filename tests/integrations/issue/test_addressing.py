@@ -70,6 +70,9 @@ ADDRESSES = {  # a template, and what of it addresses others
     '<div>@<foo \' a=">">bob</div>': ["@bob"],
     "<div>@<foo<bar>bob</div>": ["@bob"],
     "<svg>@<![CDATA[bob]]></svg>": ["@bob"],
+    "<div>@<table><td>.</td>bob</table></div>": ["@bob"],
+    "<table>@alice</td><td>.</td>-b</table>": ["@alice-b"],
+    "<div>@<table><tr>\n\n<td>.<table><td>.</td></table></td>bob</table>": ["@bob"],
     '<div>@<b title="': ["@Receipt"],  # from below the text
     "|a|\n|-|\n|@bob|": ["@bob"],
     "text[^1]\n\n[^1]: @bob": ["@bob"],
@@ -101,6 +104,7 @@ HARMLESS = [
     DEFAULT_TEMPLATE,
     "cc @alice and @ACME/writers.",
     "cc @alice<br>thanks",
+    "<table><tr><td>@alice<td>@acme/writers</td></tr>\n<tr><td>\n\n@alice\n\n</td></tr></table>",
     "<div>cc @alice<BR/>and @acme/writers<hr>Thanks</div>",
     "docs@example.com, <docs@example.com>, [mail](mailto:docs@example.com)",
     "`@bob` ``@bob`` and `initech/app#1`",
