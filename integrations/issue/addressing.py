@@ -7,18 +7,24 @@ were allowed when the template was saved stay live (`integrations/setup/mentions
 import re
 from collections.abc import Iterable, Iterator
 from html import unescape
+from itertools import accumulate, takewhile
 from typing import NamedTuple
 
-from integrations.issue.github_markdown import HTML_BETWEEN, Reading, read
+from integrations.issue import html_tables
+from integrations.issue.github_markdown import HTML_BETWEEN, Reading, between, html, read
 from integrations.issue.safe_text import ZWSP, clean, inert
 from integrations.issue.template_limits import PLACEHOLDER, cut, with_line_feeds
 
 _FLAGS = re.ASCII | re.IGNORECASE
 _NAME = r"[a-z0-9][a-z0-9_-]*+(?:/[a-z0-9][a-z0-9_-]*+)?+"
-_MENTION = re.compile(rf"(?<![a-z0-9_])@({_NAME})", _FLAGS)
-_REFERENCE = re.compile(
-    r"(?<![\w./-])([\w./-]++)(?:#\d{1,20}+|@[0-9a-f]{7,40}+)(?![a-z0-9_])", _FLAGS
+_MENTION = re.compile(  # with HTML_BETWEEN anywhere in it
+    r"(?<![a-z0-9_])@\0*+([a-z0-9][a-z0-9_\0-]*+(?:/\0*+[a-z0-9][a-z0-9_\0-]*+)?+)", _FLAGS
 )
+_REFERENCE = re.compile(
+    r"(?<![\w./\0-])([\w./\0-]++)(?:#\0*+\d{1,20}+|@(?:\0*+[0-9a-f]){7,40}?)(?![a-z0-9_])", _FLAGS
+)
+_FOOTER = "\n\n---\n[Receipt of this report](https://hub.example)"  # as the Hub's own
+_LONGEST = 200  # characters of a name, of an account or team or as `owner/name`
 _PLACE = (
     r"(?P<host>[^\s/?#<>\"']++)/++(?P<owner>[^\s/?#]++)/++(?P<name>[^\s/?#]++)/++"
     r"(?:(?:issues|pull|discussions)/++(?=\d)|commit/++(?=[0-9a-f]))"
@@ -31,7 +37,7 @@ _TAG = (
     r"</?(?:details|summary|br|hr|p|div|span|b|i|em|strong|sub|sup|kbd|del|ins|s|img|picture|source|ul|ol|li"
     r"|dl|dt|dd|h[1-6]|blockquote|q|samp|var|abbr|code|pre|a|table|thead|tbody|tr|td|th|tfoot|caption|figure"
     r"|figcaption|center|font|u|small|mark|strike|tt|cite|dfn|time|wbr)(?=[\s/>])"
-    r"(?:[^<>\"']++|\"[^\"<>]*+\"|'[^'<>]*+')*+>"
+    r"(?:\s++[a-z_][\w:.-]*+(?:\s*+=\s*+(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'=<>`][^\s\"'<>`]*+))?+)*+\s*+/?+>"
 )
 _COMMENT = r"<!--(?!-?>)(?:[^-]++|-(?!-))*+-->"
 _MARKUP = re.compile(rf"{_TAG}|{_COMMENT}", _FLAGS)
@@ -39,10 +45,21 @@ _PLAIN = re.compile(
     rf"(?:[^<]++|<{ZWSP}|{_TAG}|{_COMMENT})*+", _FLAGS
 )  # read alike by every parser of HTML, with what a reporter wrote between
 _ANY_COMMENT = re.compile(r"<!--(?:[^-]++|-(?!->))*+(?:-->)?+")
+_ATTRIBUTE = (
+    r"(?:=[^\s/>=]*+|[^\s/>=]++)"
+    r"(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>\"'][^\s>]*+)?+)?+"
+)
 _ANY_TAG = (
     re.compile(r"<[^<>]*+>"),
     re.compile(r"<(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>"),
+    re.compile(  # https://html.spec.whatwg.org/multipage/parsing.html#tokenization
+        r"<!--(?:-?+>|(?:[^-]++|-(?!-!?>))*+(?:--!?>|\Z))"
+        r"|<(?:[!?]|/[^a-z>])[^>]*+(?:>|\Z)|</>"
+        rf"|</?[a-z][^\s/>]*+(?:[\s/]++|{_ATTRIBUTE})*+(?:>|\Z)",
+        _FLAGS,
+    ),
 )
+_CDATA = re.compile(r"<!\[CDATA\[|\]\]>")  # a text in SVG, a comment elsewhere
 _IN_LINE = re.compile(  # of a template as it was typed; code first, which stays
     r"(?P<code>(?<!`)`[^`\n]++`(?!`))"
     rf"|(?<![a-z0-9_])@(?=(?P<mention>{_NAME})|\{{)"
@@ -91,11 +108,22 @@ def found_in_template(template: str, audience: Audience) -> list[str]:
 
 def found_in(text: str, audience: Audience) -> list[str]:
     """What of a text is live on GitHub and addresses others than it may: mentions with `@`, and references."""
+    text += _FOOTER  # of which a tag that does not end in the text makes something else
     reading = read(text)
     is_plain = not reading.has_html_in_links and all(map(_PLAIN.fullmatch, reading.html))
-    parts = [*_views(reading, is_plain=is_plain)]
-    hidden = [] if is_plain else reading.hidden  # the HTML around may have it out of its code
-    addresses = _addresses(reading, audience.code_host, is_plain=is_plain)
+    parts = [*_texts(reading, is_plain=is_plain)]
+    tags = [each for part in reading.html for each in _MARKUP.findall(part)]
+    hidden: list[str] = []
+    if (
+        not is_plain
+    ):  # what is begun in one block may go on in the next, and have it out of its code
+        whole = html(text)
+        hidden = [*reading.hidden, *_without_markup(whole)]
+        tags = [*reading.html, *("\n".join(tag.findall(whole)) for tag in _ANY_TAG)]
+    if any(map(html_tables.has_any, reading.html)):
+        moved = html_tables.texts(html(text), HTML_BETWEEN)
+        hidden += (unescape(_ANY_TAG[0].sub(HTML_BETWEEN, each)) for each in moved)
+    addresses = _addresses(reading.urls, tags, audience.code_host)
     return _once(
         [
             *(each for part in parts for each in _mentions(part, audience)),
@@ -142,38 +170,38 @@ def made_inert(template: str) -> str:
     return "".join(parts)
 
 
-def _views(reading: Reading, *, is_plain: bool) -> Iterator[str]:
-    """What may be one text to GitHub: HTML in a line may separate two, or be left out."""
-    for between in "\n", "":
-        yield reading.text.replace(HTML_BETWEEN, between)
-        for html in reading.html:
-            if is_plain:
-                yield unescape(_MARKUP.sub(between, html))
-            else:
-                yield from map(unescape, _readings(html, between))
+def _texts(reading: Reading, *, is_plain: bool) -> Iterator[str]:
+    """What may be one text to GitHub, with `HTML_BETWEEN` where HTML separates two, or is left out."""
+    yield reading.text
+    for each in reading.html:
+        if is_plain:
+            yield unescape(_MARKUP.sub(lambda tag: between(tag[0]), each))
+        else:
+            yield unescape(each)  # all of it may be text
+            yield from _without_markup(each)
 
 
-def _readings(html: str, between: str) -> Iterator[str]:
-    """What parsers may make of HTML: all is text, or none of its tags and comments, wherever these end."""
-    yield html
-    end = html.rfind("-->") + len("-->")  # no comment is looked for the end of that has none
-    bare = _ANY_COMMENT.sub(between, html[:end]) + html[end:]
+def _without_markup(written: str) -> Iterator[str]:
+    """What parsers may make of HTML without its tags and comments, wherever these end."""
+    end = written.rfind("-->") + len("-->")  # no comment is looked for the end of that has none
+    bare = _ANY_COMMENT.sub(HTML_BETWEEN, written[:end]) + written[end:]
     for tag in _ANY_TAG:
-        yield tag.sub(between, html)
-        yield tag.sub(between, bare)
+        for source in _once([written, bare, _CDATA.sub(HTML_BETWEEN, written)]):
+            yield unescape(tag.sub(HTML_BETWEEN, source))
 
 
-def _addresses(reading: Reading, code_host: str, *, is_plain: bool) -> Iterator[str]:
+def _addresses(urls: Iterable[str], tags: Iterable[str], code_host: str) -> Iterator[str]:
     """Where links lead, and tags, in which there may be such; the paths of the code host as URLs."""
-    yield from (_absolute(each, code_host) for each in reading.urls)
-    for html in reading.html:
-        for tag in _MARKUP.findall(html) if is_plain else [html]:
-            yield _PATH_IN_TAG.sub(rf"\1//{code_host}/", unescape(tag))
+    yield from (_absolute(each, code_host) for each in urls)
+    for tag in tags:
+        yield _PATH_IN_TAG.sub(rf"\1//{code_host}/", unescape(tag))
 
 
 def _mentions(text: str, audience: Audience) -> Iterator[str]:
-    names = (each[1].rstrip("-") for each in _MENTION.finditer(text))
-    return (f"@{name}" for name in names if not audience.may_mention(name))
+    for each in _MENTION.finditer(text):
+        for name in _beginnings(each[1]):
+            if (name := name.rstrip("-/")) and not audience.may_mention(name):
+                yield f"@{name}"
 
 
 def _is_of_nobody(mention: str) -> bool:
@@ -182,8 +210,28 @@ def _is_of_nobody(mention: str) -> bool:
 
 def _references(text: str, audience: Audience) -> Iterator[str]:
     for each in _REFERENCE.finditer(text):
-        if _is_of_others(each[1], each[0][len(each[1])], audience):
-            yield each[0]
+        number = each[0][len(each[1]) :].replace(HTML_BETWEEN, "")
+        for name in _ends(each[1]):
+            if _is_of_others(name, number[0], audience):
+                yield name + number
+
+
+def _beginnings(name: str) -> Iterator[str]:
+    """What a name with HTML in between may be if it ends there: as long as names are, and all of it."""
+    parts = name.split(HTML_BETWEEN)
+    yield from takewhile(_is_short, accumulate(parts[:-1]))
+    yield "".join(parts)
+
+
+def _ends(name: str) -> Iterator[str]:
+    """What a name with HTML in between may be if it begins there: all of it, and as long as names are."""
+    parts = name.split(HTML_BETWEEN)
+    yield "".join(parts)
+    yield from takewhile(_is_short, accumulate(parts[:0:-1], lambda end, part: part + end))
+
+
+def _is_short(name: str) -> bool:
+    return len(name) <= _LONGEST
 
 
 def _is_of_others(token: str, sign: str, audience: Audience) -> bool:
@@ -195,9 +243,11 @@ def _is_of_others(token: str, sign: str, audience: Audience) -> bool:
 
 
 def _pages(pattern: re.Pattern[str], text: str, audience: Audience) -> Iterator[str]:
-    for each in pattern.finditer(text):
-        if _is_page_of_others(each, audience):
-            yield text[each.start("host") : each.end()]
+    for instead in "\n", "":
+        plain = text.replace(HTML_BETWEEN, instead)
+        for each in pattern.finditer(plain):
+            if _is_page_of_others(each, audience):
+                yield plain[each.start("host") : each.end()]
 
 
 def _is_page_of_others(found: re.Match[str], audience: Audience) -> bool:

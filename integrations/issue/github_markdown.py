@@ -41,8 +41,8 @@ _ENTERS, _DONE = 2, 1  # of cmark_event_type
 class Reading(NamedTuple):
     """What GitHub reads a text as: entities and backslashes are resolved.
 
-    `text` is what is searched for mentions and references, with a line feed between two elements, and
-    `HTML_BETWEEN` where HTML stands in a line. `hidden` is code, and the words of links and images.
+    `text` is what is searched for mentions and references, with a line feed between two elements and for
+    `<br>`, and `HTML_BETWEEN` where other HTML stands in a line. `hidden` is code, and the words of links and images.
     """
 
     text: str
@@ -54,6 +54,7 @@ class Reading(NamedTuple):
 
 
 HTML_BETWEEN = "\0"  # which no text has that was parsed
+_BREAK = re.compile(r"<[bh]r[\s/>]", re.ASCII | re.IGNORECASE)
 
 
 def html(text: str, *, breaks: bool = False) -> str:
@@ -95,8 +96,13 @@ def read(text: str) -> Reading:
             elif kind == "text":
                 searched.append(_decoded(_LIBRARY.cmark_node_get_literal(node)))
                 continue
-            searched.append(HTML_BETWEEN if kind == "html_inline" else "\n")
+            searched.append(between(reading.html[-1]) if kind == "html_inline" else "\n")
     return reading._replace(text="".join(searched), code_lines=frozenset(lines))
+
+
+def between(tag: str) -> str:
+    """What stands for a tag or comment: `HTML_BETWEEN`, but for a break, which GitHub never leaves out."""
+    return "\n" if _BREAK.match(tag) else HTML_BETWEEN
 
 
 @contextmanager
