@@ -29,6 +29,8 @@ ARRIVALS = 100  # between two queries
 FEW = 1000  # deliveries in a state that are looked up one by one
 KEY = ("received_at", "id")
 SEARCHES = "20/minute"  # by the members of one organization, and by each person
+LOOKS = "60/minute"  # the same, with filters that cost less
+SEARCHED = {"q", "page", "claim"}  # read the text, or take the address apart, of each report that is looked at
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CURSOR = re.compile(r"(?P<microseconds>[0-9]{1,16})-(?P<id>[0-9A-Z]{26})")
 LIST_COLUMNS = [
@@ -108,14 +110,16 @@ def asked_in(parameters: Mapping[str, Any]) -> dict[str, str]:
 
 
 def check_rate(member: Membership, asked: Mapping[str, str]) -> None:
-    """Count a search. Raises `rates.RateLimited`."""
+    """Count a search, or a look with other filters. Raises `rates.RateLimited`."""
     if on_searches := limits(member, asked):
         rates.check_all(*on_searches, what="searches")
 
 
 def limits(member: Membership, asked: Mapping[str, str]) -> list[rates.Limit]:
-    """On a search, which reads the text of many reports; none if it is not one."""
-    return counted.limits(member, SEARCHES, "search") if "q" in asked else []
+    """On what looks at many reports to find those that match; none if all of them do."""
+    if not SEARCHED.isdisjoint(asked):
+        return counted.limits(member, SEARCHES, "search")
+    return counted.limits(member, LOOKS, "look") if report_filters.has_no_index(asked) else []
 
 
 def faults(asked: Mapping[str, str]) -> Iterator[tuple[str, str]]:

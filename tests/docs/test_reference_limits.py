@@ -111,6 +111,7 @@ def test_rates():
         "lists of repositories": configuration.LISTS,
         "lists of repositories of an installation": times(configuration.LISTS, 2),
         "searches in reports": report_list.SEARCHES,
+        "lists of reports with other filters": report_list.LOOKS,
         "test reports": trial_report.RATE,
         "previews of the issue template": integration.PREVIEWS,
         "changes between Pause and Resume": integration.PRESSES,

@@ -27,6 +27,7 @@ RATES = [
     (integration, "PRESSES"),
     (inviting, "NAMELESS"),
     (reports, "CHANGES"),
+    (report_list, "LOOKS"),
     (report_list, "SEARCHES"),
     (trial_report, "RATE"),
     (configuration, "LISTS"),
@@ -83,8 +84,8 @@ def ask_github(member: Membership) -> None:
         pass
 
 
-def search(member: Membership) -> None:
-    report_list.check_rate(member, {"q": "words"})
+def searched(**asked: str) -> Callable[[Membership], None]:
+    return lambda member: report_list.check_rate(member, asked)
 
 
 def press(path: str, form: dict | None = None) -> Callable[[Membership], None]:
@@ -110,11 +111,12 @@ ACTS: dict[str, Callable[[Membership], object]] = {
     "trying again": trying_again.check_rate,
     "earlier reports": lambda member: unclaimed.send(member, domain_of(member), []),
     "test reports": trial_report.send,
-    "searches": search,
+    "searches": searched(q="words"),
+    "lists with filters": searched(kind="broken"),
     "lists of repositories": lambda member: configuration.repositories(member, page=1),
     "previews": press("/settings/integration/", {"live": "1", "issue_template": "{summary}"}),
     "pause": press("/settings/integration/pause/", {}),
-    "all that match": press("/settings/reports/change/?status=failed", {"all": "retry"}),
+    "all that match": press("/settings/reports/change/?since=2026-01-01", {"all": "retry"}),
     "export": press("/settings/account/export.json"),
     "tables": press("/settings/reports/reports.csv"),
 }

@@ -342,6 +342,25 @@ def test_searches_are_short_and_so_many(alice):
 
 
 @pytest.mark.parametrize(
+    ("filters", "most"),
+    [
+        ({"page": "/install"}, 20),
+        ({"claim": "docs.acme.com"}, 20),
+        ({"q": "x", "kind": "broken"}, 20),
+        ({"kind": "broken"}, 60),
+        ({"agent": "x", "status": "none"}, 60),
+        ({"since": "2026-01-01"}, None),
+        ({}, None),
+    ],
+)
+def test_all_that_looks_at_many_reports_is_asked_so_often(acme, filters, most):
+    """An attack: members of ten organizations, each of whose lists has 5,000 reports looked at for nothing."""
+    limits = report_list.limits(build.member(acme, "bob").membership, filters)
+
+    assert [each.rate for each in limits] == ([f"{most}/minute"] * 2 if most else [])
+
+
+@pytest.mark.parametrize(
     ("text", "found"),
     [
         ("50% off", True),
