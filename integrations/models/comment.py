@@ -219,10 +219,10 @@ class Comment(Leased):
         self._update(**self._listed(listed_until), **self._written())
 
     def begin_anew(self) -> None:
-        """Nothing is left for which it was written, and GitHub has that: what comes from now on is said in another one."""
+        """Nothing is left for which it was written, and GitHub says so: what comes later is said in another one."""
         unsaid = {"comment_id": None, "comment_url": "", "posted_at": None, "written_at": None}
-        unsaid |= {"status": self.Status.PENDING, "reason": "", "due_at": clock.now()}
-        self._update(**unsaid, **self._listed(None), lease_until=None)
+        anew = {"status": self.Status.PENDING, "reason": "", "lease_until": None}
+        self._update(**unsaid, **anew, **self._listed(None), due_at=clock.now())
 
     def is_as_it_was(self, listed_until: datetime | None) -> None:
         """GitHub had that before, so nothing was sent."""

@@ -329,7 +329,9 @@ def test_what_comes_after_junk_that_was_said_and_taken_away_is_said_anew(
         maintain()
         clock.advance(minutes=11)
 
-    over, said = (each.body for each in code_host.comments("acme/docs", 1) if "Also" not in each.body)
+    over, said = (
+        each.body for each in code_host.comments("acme/docs", 1) if "Also" not in each.body
+    )
     assert "Junk" not in over + said
     assert ("Honest" in over, "Honest" in said) == (False, True)
     assert Comment.objects.filter(purpose="again").get().status == "written"
