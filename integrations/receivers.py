@@ -89,11 +89,19 @@ def say_when_reported_again(
         again.note_repeat(instance.pk, instance.source)
 
 
-@receiver(is_unwanted, dispatch_uid="held-is-unwanted")
-def held_is_unwanted(report: Report, **kwargs: Any) -> bool:
-    """Whether nobody would read more of it there: it was discarded, or an operator holds its sender's network."""
-    why = Q(held_for=Delivery.Cause.DISCARDED) | Q(operator_hold__kind=Hold.Kind.SOURCE)
-    return Delivery.objects.filter(why, report=report, status=Delivery.Status.HELD).exists()
+@receiver(is_unwanted, dispatch_uid="unread-is-unwanted")
+def unread_is_unwanted(report: Report, **kwargs: Any) -> bool:
+    """Whether nobody would read more of it there.
+
+    It was discarded, an operator holds it by hand or its sender's network, or the issue that it became or has joined
+    is gone.
+    """
+    by_hand = Q(held_for=Delivery.Cause.OPERATOR, operator_hold=None)
+    why = Q(held_for=Delivery.Cause.DISCARDED) | by_hand | Q(operator_hold__kind=Hold.Kind.SOURCE)
+    deleted = Delivery.IssueState.DELETED
+    is_gone = Q(issue_state=deleted) | Q(lead__issue_state=deleted)
+    is_held = why & Q(status=Delivery.Status.HELD)
+    return Delivery.objects.filter(is_held | is_gone, report=report).exists()
 
 
 @receiver(domain_verified, dispatch_uid="release-what-is-owned-again")

@@ -58,8 +58,8 @@ def _may_be_repeated(report: Report, new: Report) -> bool:
 
     It may not if it is too old, or if its page has changed owners, since the new owner has heard
     nothing yet, and reads nothing that the old one has received; if that one was deleted, there may be a
-    new one later. Other words also make a new report if nobody would read them here: if the report was
-    discarded, or if its page has no owner now.
+    new one later. Other words also make a new report if nobody would read them here, such as with a report
+    that was discarded, or if its page has no owner now.
     """
     if report.received_at <= new.too_old_to_repeat or report.was_anothers:
         return False

@@ -14,6 +14,7 @@ from core.prepared import PreparedStatement
 from integrations.comments import again_words
 from integrations.delivery import issue_states
 from integrations.delivery.issue_states import AFTER, COMPLETED, fixed
+from integrations.folding import joining
 from integrations.github_api import IssueFacts
 from integrations.models import Comment, Delivery, Hold, Integration
 from integrations.models.statements import OF_REPORT, held_by
@@ -27,9 +28,9 @@ WANTED = {  # by what the organization has chosen; who has an issue reopened wan
     Again.ISSUE: (Purpose.AGAIN,),  # of what has no issue of its own
 }
 UNHEARD = PreparedStatement(
-    "Has a report no delivery, though its organization has chosen a repository, or is the issue that it "
-    "became, or has joined, closed as completed for so long, and nobody was told that it came again, nor "
-    "does an operator hold what comes from this source, or is like that?",
+    "Has a report no delivery, though its organization has chosen a repository? Or is the issue that it has "
+    "joined gone, or the one that it became, or has joined, closed as completed for so long, and nobody was told "
+    "that it came again, and no operator holds what comes from this source, or is like that?",
     f"""
     SELECT 1 FROM reports_report r
     JOIN integrations_integration i ON i.organization_id = r.organization_id
@@ -37,14 +38,18 @@ UNHEARD = PreparedStatement(
     LEFT JOIN integrations_delivery l ON l.id = COALESCE(d.lead_id, d.id)
     WHERE r.id = %s AND i.repository_id IS NOT NULL AND (
         d.id IS NULL OR (
-            l.status = 'sent' AND l.integration_id = i.id AND l.repository_id = i.repository_id
-            AND l.issue_state = 'closed' AND l.issue_state_reason = 'completed'
-            AND l.issue_closed_at <= {{now}} - %s::interval
-            AND i.when_reported_again <> 'nothing'
-            AND NOT EXISTS (
-                SELECT 1 FROM integrations_comment c
-                WHERE c.lead_id = l.id AND c.purpose IN ('again', 'reopen')
-                    AND c.occasion = l.issue_closed_at
+            l.status = 'sent' AND l.integration_id = i.id AND (
+                (d.status = 'folded' AND l.issue_state = 'deleted') OR (
+                    l.repository_id = i.repository_id
+                    AND l.issue_state = 'closed' AND l.issue_state_reason = 'completed'
+                    AND l.issue_closed_at <= {{now}} - %s::interval
+                    AND i.when_reported_again <> 'nothing'
+                    AND NOT EXISTS (
+                        SELECT 1 FROM integrations_comment c
+                        WHERE c.lead_id = l.id AND c.purpose IN ('again', 'reopen')
+                            AND c.occasion = l.issue_closed_at
+                    )
+                )
             )
             AND NOT EXISTS (
                 {held_by(**OF_REPORT, source="%s::text")}
@@ -61,12 +66,17 @@ def is_unheard(report_id: str, source: str) -> bool:
 
 
 def note_repeat(report_id: str, source: str) -> None:
-    """The same report has come again: have what the organization wants done, if its issue was closed."""
+    """The same report has come again: have what the organization wants done, if its issue was closed.
+
+    If the issue that it has joined is gone, it is sent by itself.
+    """
     if not is_unheard(report_id, source):
         return
-    mine = Delivery.objects.filter(report=report_id).values(its_lead=Coalesce("lead_id", "pk"))
-    if lead := fixed().filter(pk=Subquery(mine)).first():
+    mine = Delivery.objects.filter(report=report_id)
+    its_lead = mine.values(its_lead=Coalesce("lead_id", "pk"))
+    if lead := fixed().filter(pk=Subquery(its_lead)).first():
         _want(lead)
+    joining.unfold(mine.filter(lead__issue_state=Delivery.IssueState.DELETED))
 
 
 def note_folded(delivery: Delivery) -> None:

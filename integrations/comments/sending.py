@@ -172,6 +172,8 @@ def _edit(comment: Comment, comment_id: int, deadline: float) -> None:
     until = comment.last_joined_at()
     if there is None:
         comment.left(DELETED)
+    elif words.is_last(comment, there.body):  # by an attempt whose answer was lost
+        comment.begin_anew()
     elif not words.is_unedited(comment, there.body):
         comment.left(EDITED)
     elif not (text := words.of(comment)) or words.are_same(there.body, text):
@@ -188,7 +190,10 @@ def _patch(
     if edited is None:
         comment.left(DELETED)
         return
-    comment.edited(until)
+    if words.is_last(comment, text):
+        comment.begin_anew()
+    else:
+        comment.edited(until)
     _note("edited", comment, edited)
 
 

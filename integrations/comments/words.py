@@ -23,7 +23,8 @@ _END = " -->"
 def of(comment: Comment) -> str | None:
     """All that it is to say now; None if there is nothing to say."""
     text = TEXTS[comment.purpose](comment)
-    return text and f"{text}\n\n{marker(comment)}{_digest(text)}{_END}"
+    mark = _last_marker if _is_over(comment) else marker
+    return text and f"{text}\n\n{mark(comment)}{_digest(text)}{_END}"
 
 
 def are_on_hold(comment: Comment) -> bool:
@@ -40,13 +41,35 @@ def marker(comment: Comment) -> str:
 
 def is_unedited(comment: Comment, body: str) -> bool:
     """Whether it says what the Hub has once written, whenever that was: the mark has a digest of the text."""
-    text, _, mark = _plain(body).rpartition(marker(comment))
-    return mark == f"{_digest(text)}{_END}"
+    return _is_whole(body, marker(comment))
+
+
+def is_last(comment: Comment, body: str) -> bool:
+    """Whether it says, as the Hub has written it, that nothing is left for which it was written.
+
+    It is not found again, so what comes after that is said in a comment of its own.
+    """
+    return _is_whole(body, _last_marker(comment))
 
 
 def are_same(body: str, other: str) -> bool:
     """Whether two texts differ at most in line ends and spaces that nobody sees."""
     return _plain(body) == _plain(other)
+
+
+def _is_over(comment: Comment) -> bool:
+    """Whether all that came again was discarded, split off or erased since that was said."""
+    is_again = comment.purpose == Comment.Purpose.AGAIN
+    return is_again and not again_words.unerased(comment).exists()
+
+
+def _last_marker(comment: Comment) -> str:
+    return f"<!-- hub:{comment.lead.report_id} over {comment.comment_id} "
+
+
+def _is_whole(body: str, marker: str) -> bool:
+    text, _, mark = _plain(body).rpartition(marker)
+    return mark == f"{_digest(text)}{_END}"
 
 
 def _digest(text: str) -> str:

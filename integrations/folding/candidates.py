@@ -9,6 +9,7 @@ from integrations.folding import stored_terms
 from integrations.likeness.choosing import MOST_LEADS, MOST_MEMBERS
 from integrations.likeness.terms import RULE, Terms
 from integrations.models import Delivery
+from integrations.models.delivery import DISMISSED
 
 WINDOW = 250  # of the newest that others may join: most of them have an issue
 APART = timedelta(minutes=10)  # one agent reports no problem twice within this time
@@ -16,7 +17,6 @@ AT_ONCE = timedelta(
     minutes=2
 )  # after its arrival, a report no longer waits for one that is like it
 UNDER_WAY_AT_MOST = 20
-DISMISSED = ("not_planned", "duplicate")  # nobody is told of what joins these
 AHEAD = timedelta(hours=2)  # at most: the clock of the Hub, before that of its database
 
 LEADS = PreparedStatement(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from integrations.folding import candidates, verdicts
 from integrations.folding.candidates import Lead
 from integrations.models import Delivery
+from integrations.models.delivery import DISMISSED
 
 HOPS = 20  # from one issue to the one that follows it
 
@@ -51,6 +52,6 @@ def _next(lead: Lead, delivery: Delivery) -> Delivery | None:
     """
     mine = delivery.integration
     there = Delivery.objects.leads().filter(follows=lead.pk, repository_id=mine.repository_id)
-    there = there.exclude(issue_state="closed", issue_state_reason__in=candidates.DISMISSED)
+    there = there.exclude(issue_state="closed", issue_state_reason__in=DISMISSED)
     known = there.filter(integration=mine).exclude(verdicts.are_apart(lead.report_id))
     return known.select_related("report").order_by("-pk").first()

@@ -8,10 +8,11 @@ from django.db.models import Exists, OuterRef, Q
 from core import batches, clock
 from core.prepared import PreparedStatement
 from integrations.folding import stored_terms
-from integrations.folding.candidates import DISMISSED, Lead
+from integrations.folding.candidates import Lead
 from integrations.likeness.choosing import MOST_MEMBERS
 from integrations.likeness.terms import RULE, Terms
 from integrations.models import Delivery, Integration, Verdict
+from integrations.models.delivery import DISMISSED
 from integrations.models.verdict import VerdictQuerySet
 from reports.models import Report
 
@@ -102,16 +103,21 @@ def lead_for(delivery: Delivery) -> Delivery:
 
 
 def _end_of(report_id: str, integration: Integration) -> Delivery | None:
-    """The lead that members have named as the same, from one to the next; None if there is none."""
+    """The last lead that members have named as the same, from one to the next; None if there is none.
+
+    One that was dismissed is passed over: nobody is told of what joins it.
+    """
     there = integration.deliveries.leads().filter(repository_id=integration.repository_id)
-    seen, found = {report_id}, None
+    seen, found, here = {report_id}, None, report_id
     for _ in range(HOPS):
-        said = _named(found.report_id if found else report_id)
+        said = _named(here)
         named = there.filter(report=said.other_id).first() if said else None
         if named is None or named.report_id in seen:
             break
-        seen.add(named.report_id)
-        found = named
+        here = named.report_id
+        seen.add(here)
+        if not named.is_dismissed:
+            found = named
     return found
 
 

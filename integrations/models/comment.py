@@ -218,6 +218,12 @@ class Comment(Leased):
         """GitHub has what it says now."""
         self._update(**self._listed(listed_until), **self._written())
 
+    def begin_anew(self) -> None:
+        """Nothing is left for which it was written, and GitHub says so: what comes later is said in another one."""
+        unsaid = {"comment_id": None, "comment_url": "", "posted_at": None, "written_at": None}
+        anew = {"status": self.Status.PENDING, "reason": "", "lease_until": None}
+        self._update(**unsaid, **anew, **self._listed(None), due_at=clock.now())
+
     def is_as_it_was(self, listed_until: datetime | None) -> None:
         """GitHub had that before, so nothing was sent."""
         done = {"status": self._done(), "reason": self.lacks} | self._listed(listed_until)

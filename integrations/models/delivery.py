@@ -65,6 +65,7 @@ UNFOLDED: dict[str, Any] = {
     "likeness_words": "",
 }
 DELIVERED = ("sent", "folded")  # the statuses of those that are done
+DISMISSED = ("not_planned", "duplicate")  # an issue is closed as: nobody is told of what joins it
 FOLLOWS_ITS_INTEGRATION = 0  # as the repository of what is looked for wherever its issue goes now
 # Not `Delivery.is_withheld_elsewhere`, for queries
 READABLE_THERE = Q(report__withheld_for=None) | Q(
@@ -673,6 +674,12 @@ class Delivery(models.Model):
     def state(self) -> str:
         """The status shown to people: discarded ones are not just held."""
         return self.held_for if self.held_for == self.Cause.DISCARDED else self.status
+
+    @property
+    def is_dismissed(self) -> bool:
+        """Whether its issue was closed as not planned or as a duplicate."""
+        is_closed = self.issue_state == self.IssueState.CLOSED
+        return is_closed and self.issue_state_reason in DISMISSED
 
     def has_target(self) -> bool:
         """Whether it is known which repository the issue goes to."""

@@ -244,6 +244,32 @@ def test_what_has_an_issue_keeps_it_and_later_ones_join_the_named_one(alice, cod
     assert Verdict.objects.get().is_same
 
 
+@pytest.mark.parametrize("reason", ["not_planned", "duplicate"])
+def test_what_was_named_and_then_dismissed_is_passed_over(alice, code_host, reason):
+    """What joins that is only counted, though there is an open issue."""
+    junk, true = send(*FORCE[0]), send(*REGISTRY)
+    name(alice, true, junk)
+    Delivery.objects.filter(pk=junk.pk).update(issue_state="closed", issue_state_reason=reason)
+
+    later = send("agent-y", REGISTRY[1])
+
+    assert later.lead == true
+
+
+def test_a_dismissed_one_leads_on_to_what_it_was_named_the_same_as(alice, code_host):
+    lead, between = send(*FORCE[0]), send(*REGISTRY)
+    third = send("agent-y", "The console shows `E_QUOTA` where the page promises `E_LIMIT`")
+    name(alice, third, between)
+    name(alice, between, lead)
+    Delivery.objects.filter(pk=between.pk).update(
+        issue_state="closed", issue_state_reason="duplicate"
+    )
+
+    later = send("agent-z", third.report.summary)
+
+    assert later.lead == lead
+
+
 def test_a_named_one_leads_on_to_where_that_one_was_named(alice, code_host):
     """Without a chain: what is folded has a lead with an issue."""
     lead, other = send(*FORCE[0]), send(*REGISTRY)

@@ -307,3 +307,31 @@ def test_what_was_erased_is_not_noted_where_the_closing_was_missed(acme, code_ho
 
     assert lead().issue_state == "closed"
     assert Comment.objects.get().purpose == "also"
+
+
+@pytest.mark.parametrize("lost", [False, True])
+@pytest.mark.parametrize("away", TAKEN_AWAY.values(), ids=TAKEN_AWAY)
+def test_what_comes_after_junk_that_was_said_and_taken_away_is_said_anew(
+    acme, code_host, clock, away, lost
+):
+    """Whoever sends junk once a problem is fixed would have all true reports after it pass unnoticed."""
+    junk = fold("Junk")
+    sending.send(again().pk)
+    away(Delivery.objects.select_related("report").get(pk=junk.pk))
+    clock.advance(minutes=11)
+    if lost:
+        code_host.fail("502_after_creating", method="PATCH", path="comment")
+    sending.send(again().pk)
+    clock.advance(minutes=11)
+
+    fold("Honest")
+    for _ in range(3):
+        maintain()
+        clock.advance(minutes=11)
+
+    over, said = (
+        each.body for each in code_host.comments("acme/docs", 1) if "Also" not in each.body
+    )
+    assert "Junk" not in over + said
+    assert ("Honest" in over, "Honest" in said) == (False, True)
+    assert Comment.objects.filter(purpose="again").get().status == "written"
