@@ -121,7 +121,10 @@ CALLS = {
     ),
     "DELETE /v1/orgs/me/sites/<id>": Call("removeSite", "Sites", {204: None}, rates=ASKING),
     "GET /v1/orgs/me/reports": Call(
-        "listReports", "Received reports", {200: answers.Reports}, rates=("searches in reports", "lists of reports with other filters")
+        "listReports",
+        "Received reports",
+        {200: answers.Reports},
+        rates=("searches in reports", "lists of reports with other filters"),
     ),
     "GET /v1/orgs/me/reports/<id>": Call(
         "getReport", "Received reports", {200: answers.WholeReport}
