@@ -11,11 +11,8 @@ PATIENCE = 1000  # milliseconds to wait for who reads now: nobody else writes me
 
 def shorten(_go_on: Callable[[], bool] = lambda: True) -> bool:
     """Empty the journal if it is longer than `MOST`. Returns whether it did; who reads for long keeps it from that."""
-    if connection.vendor != "sqlite" or connection.is_in_memory_db():
-        return False
-    path = Path(connection.settings_dict["NAME"])
-    journal = path.with_name(f"{path.name}-wal")
-    if not journal.exists() or journal.stat().st_size <= MOST:
+    journal = Path(f"{connection.settings_dict['NAME']}-wal")
+    if connection.vendor != "sqlite" or not journal.exists() or journal.stat().st_size <= MOST:
         return False
     with connection.cursor() as cursor:
         [[patience]] = cursor.execute("PRAGMA busy_timeout").fetchall()

@@ -30,7 +30,7 @@ FEW = 1000  # deliveries in a state that are looked up one by one
 KEY = ("received_at", "id")
 SEARCHES = "20/minute"  # by the members of one organization, and by each person
 LOOKS = "60/minute"  # the same, with filters that cost less
-SEARCHED = {"q", "page", "claim"}  # each reads the text, or takes apart the address, of many reports
+SEARCHED = {"q", "page", "claim"}  # read the text or take apart the address of each
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CURSOR = re.compile(r"(?P<microseconds>[0-9]{1,16})-(?P<id>[0-9A-Z]{26})")
 LIST_COLUMNS = [
