@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -110,6 +111,7 @@ UNTRACED = (
     "tests/test_setting_up.py",
     "tests/upgrades/",
 )
+TRACED_CASES = 5  # of each test; the others go through the same lines
 SLOW = ("tests/browser/", "tests/clients/", "tests/faults/", "tests/sandbox/")
 PROCESS_FIXTURES = {"hub_process", "hub", "redis"}
 
@@ -161,8 +163,11 @@ def leave_untraced(items: Iterable[pytest.Item]) -> None:
     for path in pumping.MODULES:
         if path.parts[0] != "clients":  # packages of their own
             pumping.module(path)
+    cases = Counter[str]()
     for item in items:
-        if not is_traced(item):
+        test = item.nodeid.partition("[")[0]
+        cases[test] += 1
+        if cases[test] > TRACED_CASES or not is_traced(item):
             item.add_marker(pytest.mark.no_cover)
 
 
