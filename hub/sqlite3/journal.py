@@ -11,7 +11,7 @@ PATIENCE = 1000  # milliseconds to wait for who reads now: nobody else writes me
 
 def shorten(_go_on: Callable[[], bool] = lambda: True) -> bool:
     """Empty the journal if it is longer than `MOST`. Returns whether it did; who reads for long keeps it from that."""
-    if connection.vendor != "sqlite" or connection.is_in_memory_db():
+    if connection.vendor != "sqlite":
         return False
     path = Path(connection.settings_dict["NAME"])
     journal = path.with_name(f"{path.name}-wal")
