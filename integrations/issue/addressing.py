@@ -20,8 +20,10 @@ _NAME = r"[a-z0-9][a-z0-9_-]*+(?:/[a-z0-9][a-z0-9_-]*+)?+"
 _MENTION = re.compile(  # with HTML_BETWEEN anywhere in it
     r"(?<![a-z0-9_])@\0*+([a-z0-9][a-z0-9_\0-]*+(?:/\0*+[a-z0-9][a-z0-9_\0-]*+)?+)", _FLAGS
 )
-_REFERENCE = re.compile(
-    r"(?<![\w./\0-])([\w./\0-]++)(?:#\0*+\d{1,20}+|@(?:\0*+[0-9a-f]){7,40}?)(?![a-z0-9_])", _FLAGS
+_REFERENCE = (
+    re.compile(  # each word, and what of a reference follows it: one may end where the next begins
+        r"([\w./\0-]++)((?:#\0*+\d{1,20}+|@(?:\0*+[0-9a-f]){7,40}?)(?![a-z0-9_]))?", _FLAGS
+    )
 )
 _LONGEST = 200  # characters of a name, of an account or team or as `owner/name`
 _PLACE = (
@@ -147,8 +149,8 @@ def _mentions(text: str, audience: Audience) -> Iterator[str]:
 
 def _references(text: str, audience: Audience) -> Iterator[str]:
     for each in _REFERENCE.finditer(text):
-        number = each[0][len(each[1]) :].replace(HTML_BETWEEN, "")
-        for name in _ends(each[1]):
+        number = (each[2] or "").replace(HTML_BETWEEN, "")
+        for name in _ends(each[1]) if number else ():
             if _is_of_others(name, number[0], audience):
                 yield name + number
 

@@ -49,6 +49,8 @@ ADDRESSES = {  # a template, and what of it addresses others
     "x<br>initech/app<!-- -->#1": ["initech/app#1"],
     "<b>x</b>initech/app<!-- -->#1": ["initech/app#1", "xinitech/app#1"],
     "initech/<!-- -->app#1<br>x": ["initech/app#1"],
+    "acme/docs#1<b></b>initech/app#2": ["initech/app#2"],
+    "acme@a5c3785<i></i>initech/app<b></b>#2": ["initech/app#2"],
     "a<br>cme/docs<!-- -->#1": ["cme/docs#1"],
     "a<b></b>cme/docs<!-- -->#1": ["cme/docs#1"],
     "@<!-- -->ali<b>ce</b>": ["@ali"],
