@@ -16,7 +16,7 @@ from core.times import in_words
 from hub.screen.lately import Stopped
 from hub.screen.setup_steps import Claims
 from integrations.delivery.backlog import Backlog, reports_do
-from integrations.issue import template_limits
+from integrations.issue import plain_html, template_limits
 from integrations.models import Integration
 from integrations.setup import mentions
 from orgs.models import Organization, PersonalToken, Site, User
@@ -98,7 +98,11 @@ def _of_integration(mine: Integration, stopped: Stopped) -> Iterator[Line]:
     if mine.not_applied:
         title = "Issues lack what you chose for them."
         yield Line(WAIT, title, mine.not_applied_words, "Change it", f"{page}#labels")
-    if broken := mentions.not_allowed(mine):
+    if odd := plain_html.odd_in_template(mine.issue_template):
+        title = "Your template has HTML that may not be in it."
+        more = f"Until you change it, all that you wrote is plain text in your issues. {plain_html.words(odd)}"
+        yield Line(WAIT, title, more, "Edit it", f"{page}#edit")
+    elif broken := mentions.not_allowed(mine):
         title = "Your template addresses others than your organization may."
         yield Line(WAIT, title, broken, "Edit it", f"{page}#edit")
     if problem := template_limits.problem(mine.issue_template):

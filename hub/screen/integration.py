@@ -381,8 +381,8 @@ def _preview(request: MemberRequest, form: IntegrationForm) -> dict[str, Any]:
     organization = request.membership.organization
     mine = integration_of(organization)
     try:
-        template = configuration.checked_template(template)
         counted.check(request.membership, PREVIEWS, "previews", what="previews")
+        template = configuration.checked_template(template)
     except ApiError as error:
         return {"refused": str(error.detail)}
     made = previews.previews(template, organization)

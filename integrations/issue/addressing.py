@@ -10,8 +10,8 @@ from html import unescape
 from itertools import accumulate, takewhile
 from typing import NamedTuple
 
-from integrations.issue import html_tables
-from integrations.issue.github_markdown import HTML_BETWEEN, Reading, between, html, read
+from integrations.issue.github_markdown import HTML_BETWEEN, between, read
+from integrations.issue.plain_html import FOOTER, MARKUP
 from integrations.issue.safe_text import ZWSP, clean, inert
 from integrations.issue.template_limits import PLACEHOLDER, cut, with_line_feeds
 
@@ -20,10 +20,11 @@ _NAME = r"[a-z0-9][a-z0-9_-]*+(?:/[a-z0-9][a-z0-9_-]*+)?+"
 _MENTION = re.compile(  # with HTML_BETWEEN anywhere in it
     r"(?<![a-z0-9_])@\0*+([a-z0-9][a-z0-9_\0-]*+(?:/\0*+[a-z0-9][a-z0-9_\0-]*+)?+)", _FLAGS
 )
-_REFERENCE = re.compile(
-    r"(?<![\w./\0-])([\w./\0-]++)(?:#\0*+\d{1,20}+|@(?:\0*+[0-9a-f]){7,40}?)(?![a-z0-9_])", _FLAGS
+_REFERENCE = (
+    re.compile(  # each word, and what of a reference follows it: one may end where the next begins
+        r"([\w./\0-]++)((?:#\0*+\d{1,20}+|@(?:\0*+[0-9a-f]){7,40}?)(?![a-z0-9_]))?", _FLAGS
+    )
 )
-_FOOTER = "\n\n---\n[Receipt of this report](https://hub.example)"  # as the Hub's own
 _LONGEST = 200  # characters of a name, of an account or team or as `owner/name`
 _PLACE = (
     r"(?P<host>[^\s/?#<>\"']++)/++(?P<owner>[^\s/?#]++)/++(?P<name>[^\s/?#]++)/++"
@@ -32,34 +33,6 @@ _PLACE = (
 _IN_TEXT = re.compile(rf":/{{2,}}+{_PLACE}\w++", _FLAGS)  # a report's has a ZWSP behind the colon
 _IN_ADDRESS = re.compile(rf"(?:\A|[:=\"']\s*+)/{{2,}}+{_PLACE}\w++", _FLAGS)  # or in a tag
 _PATH_IN_TAG = re.compile(r"(?<==)(\s*+[\"']?)/(?!/)", _FLAGS)
-_OF_NOBODY = re.compile(r"[a-z0-9]+_", _FLAGS)  # as @lru_cache: no account has such a name
-_TAG = (
-    r"</?(?:details|summary|br|hr|p|div|span|b|i|em|strong|sub|sup|kbd|del|ins|s|img|picture|source|ul|ol|li"
-    r"|dl|dt|dd|h[1-6]|blockquote|q|samp|var|abbr|code|pre|a|table|thead|tbody|tr|td|th|tfoot|caption|figure"
-    r"|figcaption|center|font|u|small|mark|strike|tt|cite|dfn|time|wbr)(?=[\s/>])"
-    r"(?:\s++[a-z_][\w:.-]*+(?:\s*+=\s*+(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'=<>`][^\s\"'<>`]*+))?+)*+\s*+/?+>"
-)
-_COMMENT = r"<!--(?!-?>)(?:[^-]++|-(?!-))*+-->"
-_MARKUP = re.compile(rf"{_TAG}|{_COMMENT}", _FLAGS)
-_PLAIN = re.compile(
-    rf"(?:[^<]++|<{ZWSP}|{_TAG}|{_COMMENT})*+", _FLAGS
-)  # read alike by every parser of HTML, with what a reporter wrote between
-_ANY_COMMENT = re.compile(r"<!--(?:[^-]++|-(?!->))*+(?:-->)?+")
-_ATTRIBUTE = (
-    r"(?:=[^\s/>=]*+|[^\s/>=]++)"
-    r"(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>\"'][^\s>]*+)?+)?+"
-)
-_ANY_TAG = (
-    re.compile(r"<[^<>]*+>"),
-    re.compile(r"<(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>"),
-    re.compile(  # https://html.spec.whatwg.org/multipage/parsing.html#tokenization
-        r"<!--(?:-?+>|(?:[^-]++|-(?!-!?>))*+(?:--!?>|\Z))"
-        r"|<(?:[!?]|/[^a-z>])[^>]*+(?:>|\Z)|</>"
-        rf"|</?[a-z][^\s/>]*+(?:[\s/]++|{_ATTRIBUTE})*+(?:>|\Z)",
-        _FLAGS,
-    ),
-)
-_CDATA = re.compile(r"<!\[CDATA\[|\]\]>")  # a text in SVG, a comment elsewhere
 _IN_LINE = re.compile(  # of a template as it was typed; code first, which stays
     r"(?P<code>(?<!`)`[^`\n]++`(?!`))"
     rf"|(?<![a-z0-9_])@(?=(?P<mention>{_NAME})|\{{)"
@@ -107,33 +80,18 @@ def found_in_template(template: str, audience: Audience) -> list[str]:
 
 
 def found_in(text: str, audience: Audience) -> list[str]:
-    """What of a text is live on GitHub and addresses others than it may: mentions with `@`, and references."""
-    text += _FOOTER  # of which a tag that does not end in the text makes something else
-    reading = read(text)
-    is_plain = not reading.has_html_in_links and all(map(_PLAIN.fullmatch, reading.html))
-    parts = [*_texts(reading, is_plain=is_plain)]
-    tags = [each for part in reading.html for each in _MARKUP.findall(part)]
-    hidden: list[str] = []
-    if (
-        not is_plain
-    ):  # what is begun in one block may go on in the next, and have it out of its code
-        whole = html(text)
-        hidden = [*reading.hidden, *_without_markup(whole)]
-        tags = [*reading.html, *("\n".join(tag.findall(whole)) for tag in _ANY_TAG)]
-    if any(map(html_tables.has_any, reading.html)):
-        moved = html_tables.texts(html(text), HTML_BETWEEN)
-        hidden += (unescape(_ANY_TAG[0].sub(HTML_BETWEEN, each)) for each in moved)
-    addresses = _addresses(reading.urls, tags, audience.code_host)
+    """What of a text is live on GitHub and addresses others than it may: mentions with `@`, and references.
+
+    All of it, where the text has no other HTML than `plain_html` allows.
+    """
+    reading = read(text + FOOTER)
+    parts = [reading.text, *map(_text, reading.html)]
+    tags = [each for part in reading.html for each in MARKUP.findall(part)]
+    addresses = [*_addresses(reading.urls, tags, audience.code_host)]
     return _once(
         [
             *(each for part in parts for each in _mentions(part, audience)),
-            *(
-                each
-                for part in hidden
-                for each in _mentions(part, audience)
-                if not _is_of_nobody(each)
-            ),
-            *(each for part in (*parts, *hidden) for each in _references(part, audience)),
+            *(each for part in parts for each in _references(part, audience)),
             *(each for part in parts for each in _pages(_IN_TEXT, part, audience)),
             *(each for part in addresses for each in _pages(_IN_ADDRESS, part, audience)),
         ]
@@ -170,24 +128,9 @@ def made_inert(template: str) -> str:
     return "".join(parts)
 
 
-def _texts(reading: Reading, *, is_plain: bool) -> Iterator[str]:
-    """What may be one text to GitHub, with `HTML_BETWEEN` where HTML separates two, or is left out."""
-    yield reading.text
-    for each in reading.html:
-        if is_plain:
-            yield unescape(_MARKUP.sub(lambda tag: between(tag[0]), each))
-        else:
-            yield unescape(each)  # all of it may be text
-            yield from _without_markup(each)
-
-
-def _without_markup(written: str) -> Iterator[str]:
-    """What parsers may make of HTML without its tags and comments, wherever these end."""
-    end = written.rfind("-->") + len("-->")  # no comment is looked for the end of that has none
-    bare = _ANY_COMMENT.sub(HTML_BETWEEN, written[:end]) + written[end:]
-    for tag in _ANY_TAG:
-        for source in _once([written, bare, _CDATA.sub(HTML_BETWEEN, written)]):
-            yield unescape(tag.sub(HTML_BETWEEN, source))
+def _text(written: str) -> str:
+    """What GitHub may take for text in HTML, with what is `between` for its tags and comments."""
+    return unescape(MARKUP.sub(lambda tag: between(tag[0]), written))
 
 
 def _addresses(urls: Iterable[str], tags: Iterable[str], code_host: str) -> Iterator[str]:
@@ -204,14 +147,10 @@ def _mentions(text: str, audience: Audience) -> Iterator[str]:
                 yield f"@{name}"
 
 
-def _is_of_nobody(mention: str) -> bool:
-    return bool(_OF_NOBODY.match(mention, 1))
-
-
 def _references(text: str, audience: Audience) -> Iterator[str]:
     for each in _REFERENCE.finditer(text):
-        number = each[0][len(each[1]) :].replace(HTML_BETWEEN, "")
-        for name in _ends(each[1]):
+        number = (each[2] or "").replace(HTML_BETWEEN, "")
+        for name in _ends(each[1]) if number else ():
             if _is_of_others(name, number[0], audience):
                 yield name + number
 
@@ -235,11 +174,18 @@ def _is_short(name: str) -> bool:
 
 
 def _is_of_others(token: str, sign: str, audience: Audience) -> bool:
-    """Whether `owner/name#1`, `owner/name@sha` or `owner@sha` is about another repository."""
-    owner, _, name = "/".join(token.split("/")[-2:]).rpartition("/")
+    """Whether `owner/name#1`, `owner/name@sha` or `owner@sha` is about another repository.
+
+    No longer path is, but where an owner may begin behind a dot, which is in no name of one.
+    """
+    *path, owner, name = ["", *token.split("/")]
+    if len(path) > 1:
+        if "." not in owner:
+            return False
+        owner = owner.rpartition(".")[2]
     if owner and name:
         return f"{owner}/{name}".lower() != audience.repository.lower()
-    return sign == "@" and bool(name) and not audience.is_owner(name)
+    return sign == "@" and not path and bool(name) and not audience.is_owner(name)
 
 
 def _pages(pattern: re.Pattern[str], text: str, audience: Audience) -> Iterator[str]:
@@ -252,9 +198,11 @@ def _pages(pattern: re.Pattern[str], text: str, audience: Audience) -> Iterator[
 
 def _is_page_of_others(found: re.Match[str], audience: Audience) -> bool:
     host = found["host"].rpartition("@")[2].partition(":")[0].rstrip(".")
-    host = host.lower().removeprefix("www.")
-    of_others = f"{found['owner']}/{found['name']}".lower() != audience.repository.lower()
-    return host in ("github.com", audience.code_host.lower()) and of_others
+    if host.lower().removeprefix("www.") not in ("github.com", audience.code_host.lower()):
+        return False
+    if found["owner"].lower() == "orgs":  # whose discussions are at such addresses
+        return not audience.is_owner(found["name"])
+    return f"{found['owner']}/{found['name']}".lower() != audience.repository.lower()
 
 
 def _absolute(url: str, code_host: str) -> str:

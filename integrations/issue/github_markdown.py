@@ -41,20 +41,20 @@ _ENTERS, _DONE = 2, 1  # of cmark_event_type
 class Reading(NamedTuple):
     """What GitHub reads a text as: entities and backslashes are resolved.
 
-    `text` is what is searched for mentions and references, with a line feed between two elements and for
-    `<br>`, and `HTML_BETWEEN` where other HTML stands in a line. `hidden` is code, and the words of links and images.
+    `text` is what is searched for mentions and references, without code and the words of links and images: with a line
+    feed between two elements, and what is `between` for HTML in a line.
     """
 
     text: str
-    hidden: list[str]
     html: list[str]  # as written, each tag of a line and each block by itself
     urls: list[str]
     code_lines: frozenset[int]  # the numbers, from 0, of the lines of code blocks
-    has_html_in_links: bool
+    html_in_link: str  # the first that is no image, as written
 
 
 HTML_BETWEEN = "\0"  # which no text has that was parsed
-_BREAK = re.compile(r"<[bh]r[\s/>]", re.ASCII | re.IGNORECASE)
+_BREAK = re.compile(r"<(?:[bh]r|su[bp])[\s/>]", re.ASCII | re.IGNORECASE)
+_IMAGE = re.compile(r"<img[\s/>]", re.ASCII | re.IGNORECASE)
 
 
 def html(text: str, *, breaks: bool = False) -> str:
@@ -72,10 +72,11 @@ def html(text: str, *, breaks: bool = False) -> str:
 
 def read(text: str) -> Reading:
     """What GitHub searches in a text, what it does not search, and where it leads."""
-    reading = Reading("", [], [], [], frozenset(), False)
+    reading = Reading("", [], [], frozenset(), "")
     searched: list[str] = []
     lines: set[int] = set()
     inside = 0  # links and images around
+    in_link = ""
     with _one_at_a_time, _parsed(text, Options.CMARK_OPT_FOOTNOTES) as (_, root):
         for enters, node in _events(root):
             kind = (_LIBRARY.cmark_node_get_type_string(node) or b"").decode()
@@ -83,25 +84,23 @@ def read(text: str) -> Reading:
                 inside += 1 if enters else -1
                 if enters:
                     reading.urls.append(_decoded(_LIBRARY.cmark_node_get_url(node)))
-            if kind == "html_inline":
-                reading = reading._replace(
-                    has_html_in_links=reading.has_html_in_links or inside > 0
-                )
             if kind == "code_block":
                 lines.update(_lines_of(node))
             if kind in ("html_inline", "html_block"):
                 reading.html.append(_decoded(_LIBRARY.cmark_node_get_literal(node)))
-            elif kind in ("code", "code_block") or (kind == "text" and inside):
-                reading.hidden.append(_decoded(_LIBRARY.cmark_node_get_literal(node)))
-            elif kind == "text":
+                if inside and not in_link and not _IMAGE.match(reading.html[-1]):
+                    in_link = reading.html[-1]
+            elif kind == "text" and not inside:
                 searched.append(_decoded(_LIBRARY.cmark_node_get_literal(node)))
                 continue
             searched.append(between(reading.html[-1]) if kind == "html_inline" else "\n")
-    return reading._replace(text="".join(searched), code_lines=frozenset(lines))
+    return reading._replace(
+        text="".join(searched), code_lines=frozenset(lines), html_in_link=in_link
+    )
 
 
 def between(tag: str) -> str:
-    """What stands for a tag or comment: `HTML_BETWEEN`, but for a break, which GitHub never leaves out."""
+    """What stands for a tag or comment: `HTML_BETWEEN`, or a line feed where GitHub always separates two texts."""
     return "\n" if _BREAK.match(tag) else HTML_BETWEEN
 
 

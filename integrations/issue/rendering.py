@@ -13,7 +13,7 @@ from functools import cache, lru_cache, partial
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from integrations.issue import addressing, tables, template_limits
+from integrations.issue import addressing, plain_html, tables, template_limits
 from integrations.issue.addressing import Audience
 from integrations.issue.code_blocks import end_code, keep_code
 from integrations.issue.gaps import narrowed
@@ -164,14 +164,22 @@ def _cut(name: str, text: str, limit: int) -> str:
 
 
 def _body(template: str, values: Mapping[str, str], audience: Audience) -> str:
-    """The body; a template that addresses others than it may is broken there, and made inert if that is not enough."""
-    body = _whole(template, values)
-    if not addressing.may_address(template) or not addressing.found_in(body, audience):
-        return body
-    body = _whole(addressing.broken(template, audience), values)
-    if not addressing.found_in(body, audience):
-        return body
+    """The body; a template that addresses others than it may is broken there.
+
+    It is made inert if that is not enough, and if it has HTML that not every parser reads alike.
+    """
+    for kept in (template, addressing.broken(template, audience)):
+        body = _whole(kept, values)
+        if _is_odd(template, body):
+            break
+        if not addressing.may_address(template) or not addressing.found_in(body, audience):
+            return body
     return _whole(addressing.made_inert(template), values)
+
+
+def _is_odd(template: str, body: str) -> bool:
+    """Whether there is odd HTML in a template, or in what a report makes of it: a list may take in a fence below."""
+    return "<" in template and bool(plain_html.odd_in_template(template) or plain_html.odd_in(body))
 
 
 def _whole(template: str, values: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from integrations import github_api
 from integrations.delivery import holds
 from integrations.github_api import Person, asking
 from integrations.github_sync import visibility
-from integrations.issue import template_limits
+from integrations.issue import plain_html, template_limits
 from integrations.issue.rendering import DEFAULT_TEMPLATE, unknown_placeholder
 from integrations.models import Delivery, Integration, News, Webhook
 from integrations.ownership import push_access, site_claims
@@ -38,6 +38,13 @@ class TemplateTooLong(ApiError):
 
     status_code = 400
     default_code = "template_too_long"
+
+
+class TemplateHasOddHtml(ApiError):
+    """400: the template has HTML that not every parser reads alike, or that GitHub does not show."""
+
+    status_code = 400
+    default_code = "template_has_odd_html"
 
 
 class NotInstalled(ApiError):
@@ -209,7 +216,7 @@ def _list_limits(integration: Integration, member: Membership) -> list[rates.Lim
 def checked_template(template: str) -> str:
     """The template with plain line ends; empty if it is blank, or the default.
 
-    Raises `TemplateTooLong`, `UnknownPlaceholder`.
+    Raises `TemplateTooLong`, `UnknownPlaceholder`, `TemplateHasOddHtml`.
     """
     template = template_limits.with_line_feeds(template)
     if problem := template_limits.problem(template):
@@ -221,6 +228,8 @@ def checked_template(template: str) -> str:
             placeholder=placeholder,
             suggestion=suggestion,
         )
+    if odd := plain_html.odd_in_template(template):
+        raise TemplateHasOddHtml(plain_html.words(odd), found=odd.piece)
     return "" if template.strip() in ("", DEFAULT_TEMPLATE.strip()) else template
 
 

@@ -18,7 +18,7 @@ MOST = 10  # accounts and teams of one template
 ASKED = "30/hour"  # for each installation: each takes up to 11 of its 5,000 calls
 LONGEST_LOGIN = 100  # characters
 SHOWN = 100  # characters of what is wrong
-AS_CODE = "or write it as code, between backticks."
+AS_CODE = "or put it between backticks, as code, outside of HTML."
 
 
 class TemplateAddressesOthers(ApiError):

@@ -215,6 +215,7 @@ def integration(asked, clients, code_host):
     asked(alice, choose, {**mine, "issue_template": "{sumary}"})
     asked(alice, choose, {**mine, "issue_template": "x" * 20_001})
     asked(alice, choose, {**mine, "issue_template": "cc @charlie"})
+    asked(alice, choose, {**mine, "issue_template": "{summary} <video src=x></video>"})
     change = "PATCH /v1/orgs/me/integrations/github"
     asked(dora, change, {"likeness": "off"})
     asked(alice, change, {"likeness": "hint", "when_reported_again": "comment"})

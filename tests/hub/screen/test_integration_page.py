@@ -5,7 +5,7 @@ import re
 import pytest
 from django.utils import timezone
 
-from hub.screen import previews
+from hub.screen import integration, previews
 from integrations.delivery import forwarding, operator_holds
 from integrations.github_sync import applying
 from integrations.issue import rendering
@@ -54,12 +54,31 @@ def test_an_issue_is_seen_as_on_github_and_as_markdown(alice):
 
 
 def test_nothing_of_a_template_acts_in_its_preview(alice):
+    template = '</p></div><a href="x" onclick="alert(1)">x</a> {summary}\n\n![x](//evil.example/x)'
+
+    page = preview(alice, template)
+
+    assert ' onclick="' not in page
+    assert page.count("</article>") == 2
+    assert "<img" not in page
+
+
+def test_nothing_of_a_template_acts_where_its_preview_is_refused(alice):
     page = preview(alice, "<script>alert(1)</script>\n\n</article><form>\n\n![x](//evil.example/x)")
 
     assert "<script" not in page
-    assert page.count("</article>") == 2
+    assert "`&lt;script&gt;` is HTML that GitHub does not show." in page
     assert "<form" not in page
     assert "<img" not in page
+
+
+def test_a_preview_counts_before_its_template_is_read(alice, monkeypatch):
+    monkeypatch.setattr(integration, "PREVIEWS", "1/minute")
+
+    first, second = (preview(alice, "<video>") for _ in range(2))
+
+    assert "is HTML that GitHub does not show." in first
+    assert "is HTML that GitHub does not show." not in second
 
 
 def test_the_preview_that_is_open_stays_open_while_somebody_types(alice):

@@ -56,7 +56,7 @@ TEMPLATES = {
     "html": "<details><summary>{summary}</summary>\n\n{details}\n\n</details>\n\n{agent_name}",
     "html without blank lines": "<div>\n{details}\n{summary}\n</div>\n\n{evidence}",
     "tags": '<a href="{doc_url}">{summary}</a> <b title="{details}" lang={evidence}>x</b> {agent_name}',
-    "tags over lines": "<div {summary}>\n{details}\n\n<x y='\n{evidence}\n'>\n\n{suggested_fix}",
+    "tags over lines": "<div lang={summary}>\n{details}\n\n<b title='\n{evidence}\n'>\n\n{suggested_fix}",
     "comments": "<!-- {details} -->\n\na <!-- {summary} --> b <!--{agent_name}-->",
     "code in line": "`{summary}` by ``{agent_name}`` on `{doc_url}`\n\n`{details}`",
     "table": "| a | b |\n|---|---|\n| {summary} | {agent_name} |\n| {details} | {doc_url} |",

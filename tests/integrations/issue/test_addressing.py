@@ -2,7 +2,7 @@
 
 import pytest
 
-from integrations.issue import addressing
+from integrations.issue import addressing, plain_html
 from integrations.issue.addressing import Audience
 from integrations.issue.rendering import (
     BODY_LIMIT,
@@ -30,50 +30,32 @@ ADDRESSES = {  # a template, and what of it addresses others
     r"\@bob @al\-x @b&#111;b": ["@al-x", "@bob"],
     "@a&#108;ice-x": ["@alice-x"],
     "@al<!-- -->ice-x": ["@al", "@alice-x"],
-    "@<foo></foo>bob": ["@bob"],
     "@bo{details}b": ["@bob", "@bo"],
     "@{details}bob": ["@bob"],
     "x{details}@bob": ["@bob"],
     "&#6{details}4;bob": ["@bob"],
     "<div>&#64bob</div>": ["@bob"],
     "<div>@<b></b>bob</div>": ["@bob"],
-    "<div>@<foo></foo>bob</div>": ["@bob"],
-    '<div>@<foo x=">">bob</div>': ["@bob"],
-    "<div>@<foo '>bob</div>": ["@bob"],
-    "<div>@<!-- a -- b -->bob @<?x?>carol</div>": ["@bob", "@carol"],
-    "<div>@alice<foo></foo>-bob</div>": ["@alice-bob"],
-    "<div>https:<foo></foo>//github.com/a/b/issues/8</div>": ["github.com/a/b/issues/8"],
+    "<div>@<!-- a -- b -->bob</div>": ["@bob"],
+    "<div>@<center></center>bob</div>": ["@bob"],
+    "<code>@bob</code>": ["@bob"],
+    "<table><tr><td>@bob</td></tr></table>": ["@bob"],
+    "<td>@<tr><td>bob": ["@bob"],
+    "<div>@< b>bob</div> @carol": ["@carol"],
     "<pre>\n@bob\n</pre>": ["@bob"],
-    "<textarea>@bob</textarea>": ["@bob"],
-    "<style>@bob</style>": ["@bob"],
-    "<!--> @bob -->": ["@bob"],
-    "<!-- x --!> @bob -->": ["@bob"],
-    "<? > @bob ?>": ["@bob"],
-    '<div title="\n\n`@bob` [@carol](https://example.com)': ["@bob", "@carol"],
-    "<select>\n\n`@bob`": ["@bob"],
-    "[x</a>@bob](https://example.com)": ["@bob"],
     "x<br>@<!-- -->bob": ["@bob"],
     "<div>x<br>@<!-- -->bob</div>": ["@bob"],
     "@<!-- -->ali<br>ce": ["@ali"],
     "x<br>initech/app<!-- -->#1": ["initech/app#1"],
     "<b>x</b>initech/app<!-- -->#1": ["initech/app#1", "xinitech/app#1"],
     "initech/<!-- -->app#1<br>x": ["initech/app#1"],
+    "acme/docs#1<b></b>initech/app#2": ["initech/app#2"],
+    "acme@a5c3785<i></i>initech/app<b></b>#2": ["initech/app#2"],
     "a<br>cme/docs<!-- -->#1": ["cme/docs#1"],
     "a<b></b>cme/docs<!-- -->#1": ["cme/docs#1"],
     "@<!-- -->ali<b>ce</b>": ["@ali"],
     "initech/<!-- -->app#1<b>x</b>": ["initech/app#1"],
     "<div>cm<b>e/app@</b>a5c3785<b>x</b></div>": ["cme/app@a5c3785", "e/app@a5c3785"],
-    '<div a"=\' ">\n\n[@bob](https://example.com "\'")': ["@bob"],
-    "<div a=b'c>\n\n`@bob`": ["@bob"],
-    "<div>@<!--\n\n<!-- x -->bob</div>": ["@bob"],
-    "<div>@<foo\n\nbob": ["@bob"],
-    '<div>@<foo \' a=">">bob</div>': ["@bob"],
-    "<div>@<foo<bar>bob</div>": ["@bob"],
-    "<svg>@<![CDATA[bob]]></svg>": ["@bob"],
-    "<div>@<table><td>.</td>bob</table></div>": ["@bob"],
-    "<table>@alice</td><td>.</td>-b</table>": ["@alice-b"],
-    "<div>@<table><tr>\n\n<td>.<table><td>.</td></table></td>bob</table>": ["@bob"],
-    '<div>@<b title="': ["@Receipt"],  # from below the text
     "|a|\n|-|\n|@bob|": ["@bob"],
     "text[^1]\n\n[^1]: @bob": ["@bob"],
     "para\n    @bob": ["@bob"],
@@ -83,6 +65,12 @@ ADDRESSES = {  # a template, and what of it addresses others
         "bob@a5c3785",
     ],
     r"initech/app\#1": ["initech/app#1"],
+    "vercel/next.js#1 a/b.vercel/next.js#2 bob/@a5c3785": [
+        "vercel/next.js#1",
+        "a/b.vercel/next.js#2",
+        "@a5c3785",
+    ],
+    "https://github.com/orgs/initech/discussions/5": ["github.com/orgs/initech/discussions/5"],
     f"{OTHERS}/issues/1": ["github.com/initech/app/issues/1"],
     f"[x](<{OTHERS}/pull/2/files>)": ["github.com/initech/app/pull/2"],
     "[x][y]\n\n[y]: https://git.acme.com:443/a/b/discussions/3": [
@@ -95,15 +83,63 @@ ADDRESSES = {  # a template, and what of it addresses others
     '<a href="/a/b/issues/6">x</a>': ["git.acme.com/a/b/issues/6"],
     "<a href = /a/b/pull/7>x</a>": ["git.acme.com/a/b/pull/7"],
     "<center><a href='//github.com/a/b/pull/7'>x</a></center>": ["github.com/a/b/pull/7"],
-    "<div><a title='\n\n[x](y \"' href='https://github.com/a/b/pull/8' z\")": [
-        "github.com/a/b/pull/8"
-    ],
+}
+ODD = {  # HTML that not every parser reads alike, or that GitHub does not show, and the first of it
+    "@<foo></foo>bob": "<foo>",
+    "<div>@<foo></foo>bob</div>": "<foo>",
+    '<div>@<foo x=">">bob</div>': '<foo x=">',
+    "<div>@<foo '>bob</div>": "<foo '>",
+    "<div>@<!-- a -- b -->bob @<?x?>carol</div>": "<?x?>",
+    "<div>@alice<foo></foo>-bob</div>": "<foo>",
+    "<div>https:<foo></foo>//github.com/a/b/issues/8</div>": "<foo>",
+    "<textarea>@bob</textarea>": "<textarea>",
+    "<style>@bob</style>": "<style>",
+    "<!--> @bob -->": "<!-->",
+    "<!-- x --!> @bob -->": "<!-- x --!>",
+    "<? > @bob ?>": "<? >",
+    '<div title="\n\n`@bob` [@carol](https://example.com)': '<div title="',
+    "<select>\n\n`@bob`": "<select>",
+    "[x</a>@bob](https://example.com)": "</a>",
+    '<div a"=\' ">\n\n[@bob](https://example.com "\'")': '<div a"=\' ">',
+    "<div a=b'c>\n\n`@bob`": "<div a=b'c>",
+    "<div>@<!--\n\n<!-- x -->bob</div>": "<!--",
+    "<div>@<foo\n\nbob": "<foo",
+    '<div>@<foo \' a=">">bob</div>': "<foo ' a=\">",
+    "<div>@<foo<bar>bob</div>": "<foo",
+    "<svg>@<![CDATA[bob]]></svg>": "<svg>",
+    "<div>@<table><td>.</td>bob</table></div>": "</td>",
+    "<table>@alice</td><td>.</td>-b</table>": "<table>",
+    "<div>@<table><tr>\n\n<td>.<table><td>.</td></table></td>bob</table>": "</td>",
+    '<div>@<b title="': '<b title="',
+    "<div><a title='\n\n[x](y \"' href='https://github.com/a/b/pull/8' z\")": "<a title='",
+    "<script>@bob</script>": "<script>",
+    "<iframe src=x>": "<iframe src=x>",
+    "<video src=x></video>": "<video src=x>",
+    "<your name>": "<your name>",
+    '<div a="b"c="@bob">': '<div a="b"c="@bob">',
+    "<div>@<b/c>bob</div>": "<b/c>",
+    "<div>@</b c>bob</div>": "</b c>",
+    "<div>@<b =x>bob</div>": "<b =x>",
+    "<div>@<\x0cb>bob</div>": "<\x0cb>",
+    "<div>@<b\x0ba>bob</div>": "<b\x0ba>",
+    "<div>@<!--->bob-->": "<!--->",
+    "[<b>@bob</b>](https://example.com)": "<b>",
+    "![@bob<!-- -->](/x)": "<!-- -->",
+    "<div>@<table><tr>.</tr></table>bob</div>": "<tr>",
+    "<table>\n\n@bob\n\n</table>": "<table>",
+    "<table><tr>": "<tr>",
+    "<table><thead>x</thead></table>": "<thead>",
+    "<table><caption>x</caption>y</table>": "</caption>",
+    "<table>{details}</table>": "<table>",
+    "<div {summary}>@bob</div>": "<div {summary}>",
+    "<div title={summary}'>": "<div title='>",
 }
 HARMLESS = [
     "",
     DEFAULT_TEMPLATE,
     "cc @alice and @ACME/writers.",
     "cc @alice<br>thanks",
+    "@alice<sup>1</sup> @alice<sub>2</sub>",
     "<table><tr><td>@alice<td>@acme/writers</td></tr>\n<tr><td>\n\n@alice\n\n</td></tr></table>",
     "<div>cc @alice<BR/>and @acme/writers<hr>Thanks</div>",
     "docs@example.com, <docs@example.com>, [mail](mailto:docs@example.com)",
@@ -112,11 +148,22 @@ HARMLESS = [
     "https://medium.com/@bob [npm](https://npmjs.com/package/@bob/cli) ![@bob](/@bob '@bob')",
     "[@bob](https://example.com)",
     '<img alt="@bob" src="/@bob"><!-- owner: @bob -->',
+    "<!-- run it with --verbose, @bob -->\n\n<!-- ---------- -->\n\n<!--\n@bob\n\n<table>x\n-->",
+    '<p align="center"><a href="https://example.com/@bob"><img src=a.png width=120 /></a></p>',
+    '[<img src="https://example.com/@bob.svg" width="90">](https://example.com/@bob) 1 < 2 <- 3',
+    '<picture>\n<source media="(x)" srcset="a@2x.png 2x">\n<img src="a@2x.png" alt=\'x\'>\n</picture>',
+    '<details open>\n<summary><b>Log</b></summary>\n\n```\n@bob <foo> <div title="\n```\n\n</details>',
+    "<kbd>Ctrl</kbd>+<kbd>C</kbd> H<sub>2</sub>O <ruby>x<rt>y</rt></ruby> `<foo>` &lt;foo> \\<foo>",
+    "<table>\n <thead><tr><th>a</th></tr></thead>\n <!-- x -->\n <tr>\n  <td>\n\n- `@bob`\n\n  </td>\n </tr>\n</table>",
+    "<table><caption>x</caption><tr><td><table><tr><td>x</td></tr></table> y</td></tr></table> z",
+    "<pre>\nx < y\n</pre>\n\n<div>\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n</div>\n\n- [ ] x[^1]\n\n[^1]: y",
     "<details><summary>More</summary>\n\n`@bob`\n\n</details>",
     "<center><font size=2><u>x</u></font></center>\n\n`uses: initech/app@a5c3785`",
     "<figure><figcaption><small>x</small></figcaption></figure>\n\n<mark>x</mark> `@bob`",
     "@ @\u200bbob ＠bob @ｂob @{agent_name} by @{agent_name}, @, @- {{@}}",
     "#1 GH-2 a5c37851 acme/docs#3 Acme/Docs@a5c3785 acme@a5c3785 issue#4 Fixes #5",
+    "docs/guide/x.md#1 /docs/page#1 ./docs/x#1 a/b/c@a5c3785",
+    "https://github.com/orgs/acme/discussions/5",
     "https://github.com/acme/docs/issues/1 https://example.com/a/b/issues/1 # a/b #c",
     f"{OTHERS} {OTHERS}/issues {OTHERS}/issues/new?title={{summary}} {OTHERS}/blob/main/x.md",
 ]
@@ -149,20 +196,39 @@ def test_what_addresses_others_is_found(template, found):
     assert sorted(addressing.found_in_template(template, ACME)) == sorted(found)
 
 
+@pytest.mark.parametrize(("template", "piece"), ODD.items())
+def test_html_that_is_not_read_alike_everywhere_is_named(template, piece):
+    odd = plain_html.odd_in_template(template)
+
+    assert odd
+    assert odd.piece == piece
+
+
 @pytest.mark.parametrize("template", HARMLESS)
 def test_what_github_makes_nothing_of_is_not_found_and_not_broken(template):
+    assert plain_html.odd_in_template(template) is None
     assert addressing.found_in_template(template, ACME) == []
     if template and "{" not in template:
         assert rendered(template) == template
 
 
-@pytest.mark.parametrize("template", ADDRESSES)
+@pytest.mark.parametrize("template", [*ADDRESSES, *ODD])
 @pytest.mark.parametrize("fields", [{}, {"details": "word"}, LISTS], ids=["empty", "word", "list"])
 def test_what_addresses_others_is_broken_in_each_issue(template, fields):
-    assert addressing.found_in(rendered(template, **fields), ACME) == []
+    body = rendered(template, **fields)
+
+    assert plain_html.odd_in(body) is None
+    assert addressing.found_in(body, ACME) == []
 
 
-@pytest.mark.parametrize("template", ADDRESSES)
+@pytest.mark.parametrize("template", ODD)
+def test_of_a_template_with_odd_html_that_was_saved_before_nothing_is_live(template):
+    body = rendered(f"[x](https://x.example) <b>$x$</b>\n\n{template}", details="x", summary="y")
+
+    assert not live(body)
+
+
+@pytest.mark.parametrize("template", [*ADDRESSES, *ODD])
 def test_to_the_checker_of_reports_no_mention_is_live_either(template):
     _, body = render_issue(template, {"details": "- x\n\n> y", "summary": "z"})
 
@@ -194,6 +260,32 @@ def test_no_report_makes_a_mention_of_the_templates_code(details):
     body = rendered(template, details=details, suggested_fix=details)
 
     assert live(body)["mention"] == 0
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "<!-- {details} -->\n\n<!--\n{doc_url}\n-->",
+        "<details><summary>{details}</summary>\n\n{details}\n\n</details>",
+        "<table>\n <tr>\n  <td>\n\n{details}\n\n  </td>\n </tr>\n</table>",
+        "<a href=\"{doc_url}\" title='{details}' lang={details}>{details}</a>",
+    ],
+)
+@pytest.mark.parametrize(
+    "details", ["", "- x\n- y", "> x", "1 < 2 <- <b>", "a -- b --> c --!>", "'\""]
+)
+def test_no_report_makes_the_html_of_a_template_odd(template, details):
+    body = rendered(template, details=details, doc_url="https://example.com/a--b'c?d=%3E")
+
+    assert body.startswith(template.partition("{")[0])
+    assert plain_html.odd_in(body) is None
+
+
+def test_a_reports_list_that_takes_odd_html_out_of_code_makes_the_template_inert():
+    template = "{details}\n   ```\n<div title='\n   ```\n\n<b>x</b>"
+
+    assert rendered(template, details="x").endswith("<b>x</b>")
+    assert not live(rendered(template, details="- x"))
 
 
 def test_of_a_hostile_template_nothing_is_live_any_more():

@@ -132,7 +132,7 @@ def test_code_stays_code_where_it_stands_alone_on_its_line(template, expected):
         "~~~\n{details}\n~~~",
         "    {details}",
         "<div>\n{details}\n</div>",
-        "<div {agent_name}>\n{details}",
+        '<div title="{agent_name}">\n{details}',
         "<pre>\n\n{details}\n\n</pre>",
         "<!--\n\n{details}\n\n-->",
         "[a]:\n{details}",

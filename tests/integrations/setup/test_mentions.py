@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 URL = "/v1/orgs/me/integrations/github"
 PAGE = "/settings/integration/"
 DOCS = {"repo_owner": "acme", "repo_name": "docs"}
-AS_CODE = "or write it as code, between backticks."
+AS_CODE = "or put it between backticks, as code, outside of HTML."
 
 
 @pytest.fixture
