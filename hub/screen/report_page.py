@@ -1,6 +1,7 @@
 """`/settings/reports/<id>/`: one report, and what became of it."""
 
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any
 
 from django.conf import settings
@@ -9,7 +10,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.formats import date_format
 
-from core import durations, ids
+from core import durations, ids, rates
+from core.error_answers import page_error
 from core.errors import ApiError
 from hub.screen import alike, answering, journey, rendered
 from hub.screen.access import MemberRequest, members_only, only_post
@@ -23,9 +25,12 @@ from integrations.delivery import discarding, trying_again, waiting
 from integrations.models import Delivery
 from integrations.models.delivery import DELIVERED
 from orgs.models import Membership
+from orgs.people import counted
 from reports import accounts, erasing
 from reports.models import Report
 
+PAGES = "60/minute"  # by the members of one organization, and by each person: there may be much to format
+FORMATTED = 16_000  # characters of further accounts, the first ones: the others are shown as they were typed
 ISSUE_TONES = {"closed": "off", "deleted": "off"}
 DONE = {  # the message about one report
     "discard": "Discarded. The report is kept but not sent. Restore it to send it.",
@@ -37,6 +42,10 @@ STOPPED = "Restored. It is not sent now. {}"
 @members_only
 def report(request: MemberRequest, report_id: str) -> HttpResponse:
     """One report: its text, further accounts, what was sent to GitHub, and what became of it."""
+    try:
+        counted.check(request.membership, PAGES, "report page", what="pages of reports")
+    except rates.RateLimited as error:
+        return page_error(request, error)
     return shown(request, report_id)
 
 
@@ -74,8 +83,11 @@ def _page(
 
 def _accounts(mine: Report) -> dict[str, Any]:
     shown = list(mine.accounts.readable())
+    lengths = accumulate(len(each.details) + len(each.suggested_fix) for each in shown)
     return {
-        "accounts": shown,
+        "accounts": [
+            (each, length > FORMATTED) for each, length in zip(shown, lengths, strict=True)
+        ],
         "accounts_not_shown": 0 if mine.erased_at else mine.further_accounts - len(shown),
         "most": accounts.MOST,
         "kib": accounts.BYTES // 1024,

@@ -22,7 +22,7 @@ from core.redis_client import TIMEOUT as REDIS_TIMEOUT
 from hub import limits as sign_in_limits
 from hub import logs, pruning, scrape
 from hub.management.commands import serve
-from hub.screen import downloads, integration, inviting
+from hub.screen import downloads, integration, inviting, report_page
 from hub.screen import reports as report_pages
 from hub.server import answers, bodies, bridge, door, listening, spool, threads, untaken
 from hub.settings import POSTGRESQL_PATIENCE
@@ -112,6 +112,7 @@ def test_rates():
         "lists of repositories of an installation": times(configuration.LISTS, 2),
         "searches in reports": report_list.SEARCHES,
         "lists of reports with other filters": report_list.LOOKS,
+        "pages of reports": report_page.PAGES,
         "test reports": trial_report.RATE,
         "previews of the issue template": integration.PREVIEWS,
         "changes between Pause and Resume": integration.PRESSES,

@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from core.rates import RateLimited
-from hub.screen import downloads, integration, inviting, reports
+from hub.screen import downloads, integration, inviting, report_page, reports
 from integrations.api import report_list
 from integrations.delivery import trying_again
 from integrations.github_api import asking
@@ -17,6 +18,7 @@ from orgs.discovery import checking, published
 from orgs.domains import claiming, verification
 from orgs.models import Domain, Invitation, Membership, User
 from orgs.people import leaving, members
+from reports.models import Report
 from tests import build
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -28,6 +30,7 @@ RATES = [
     (inviting, "NAMELESS"),
     (reports, "CHANGES"),
     (report_list, "LOOKS"),
+    (report_page, "PAGES"),
     (report_list, "SEARCHES"),
     (trial_report, "RATE"),
     (configuration, "LISTS"),
@@ -102,6 +105,12 @@ def press(path: str, form: dict | None = None) -> Callable[[Membership], None]:
     return pressed
 
 
+def open_a_report(member: Membership) -> None:
+    now = {each: timezone.now() for each in ("received_at", "last_received_at")}
+    mine = Report.objects.create(organization=member.organization, doc_url="x", summary="x", **now)
+    press(f"/settings/reports/{mine.pk}/")(member)
+
+
 ACTS: dict[str, Callable[[Membership], object]] = {
     "questions to GitHub": ask_github,
     "claims": lambda member: claiming.claim_domain(member, "other.example.com"),
@@ -113,6 +122,7 @@ ACTS: dict[str, Callable[[Membership], object]] = {
     "test reports": trial_report.send,
     "searches": searched(q="words"),
     "lists with filters": searched(kind="broken"),
+    "pages of reports": open_a_report,
     "lists of repositories": lambda member: configuration.repositories(member, page=1),
     "previews": press("/settings/integration/", {"live": "1", "issue_template": "{summary}"}),
     "pause": press("/settings/integration/pause/", {}),
