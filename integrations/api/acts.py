@@ -1,18 +1,25 @@
 """What members can do with reports, through the API and on the pages."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from core import batches
 from core.errors import ApiError
 from core.ids import is_id
 from integrations.api.report_list import Received
 from integrations.delivery import discarding, telling_apart, trying_again
 from integrations.models import Delivery
 from orgs.models import Membership
+from orgs.people import counted
 from reports import erasing
 from reports.models import Report
 
 Act = Callable[[Membership, Received], None]
+
+# By the members of one organization, and by each person. The same can be discarded and restored without end.
+CHANGES = {"discard", "restore"}
+ALONE = "60/minute"  # one report
+TOGETHER = "10/minute;100/hour"  # up to a hundred
 
 ACTS: dict[str, Act] = {  # each raises `ApiError` if it is not possible
     "retry": lambda member, received: trying_again.try_again(received.delivery, by=member),
@@ -51,8 +58,11 @@ def find(member: Membership, report_id: str) -> Received:
 
 
 def perform(name: str, member: Membership, report_id: str) -> None:
-    """Do it to one report. Raises `NoSuchReport`, and what the act raises."""
-    ACTS[name](member, find(member, report_id))
+    """Do it to one report. Raises `NoSuchReport`, `rates.RateLimited`, and what the act raises."""
+    received = find(member, report_id)
+    if name in CHANGES:
+        counted.check(member, ALONE, "change", what="changes of reports")
+    ACTS[name](member, received)
 
 
 def split(member: Membership, report_id: str, *, with_all: bool = False) -> int:
@@ -77,20 +87,27 @@ def perform_on_each(
 ) -> tuple[list[str], list[Refusal]]:
     """Do one of `FOR_MANY` to each report once: the ids of those it was done to, and the others with the reason.
 
-    Raises `rates.RateLimited` if the organization or the person has tried again too often.
+    Raises `rates.RateLimited` if the organization or the person has done that too often.
     """
-    if name == "retry":
+    if name in CHANGES:
+        counted.check(member, TOGETHER, "change together", what="changes of several reports")
+    else:
         trying_again.check_rate(member)
     ids = list(dict.fromkeys(report_ids))
     found, done, refused = _found(member, ids), [], []
-    for each in ids:
-        try:
-            if each not in found:
-                raise NoSuchReport
-            FOR_MANY[name](member, found[each])
-            done.append(each)
-        except ApiError as error:
-            refused.append(Refusal(each, str(error.get_codes()), str(error.detail)))
+
+    def one_by_one() -> Iterator[int]:
+        for each in ids:
+            try:
+                if each not in found:
+                    raise NoSuchReport
+                FOR_MANY[name](member, found[each])
+                done.append(each)
+            except ApiError as error:
+                refused.append(Refusal(each, str(error.get_codes()), str(error.detail)))
+            yield 1
+
+    sum(batches.at_leisure(lambda: True, one_by_one()))
     return done, refused
 
 

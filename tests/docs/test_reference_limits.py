@@ -28,7 +28,7 @@ from hub.server import answers, bodies, bridge, door, listening, spool, threads,
 from hub.settings import POSTGRESQL_PATIENCE
 from integrations.alerts import causes
 from integrations.answers import known
-from integrations.api import report_filters, report_list
+from integrations.api import acts, report_filters, report_list
 from integrations.api import reports as report_calls
 from integrations.comments import again, listing
 from integrations.delivery import discarding, forwarding, holds, pacing
@@ -113,6 +113,8 @@ def test_rates():
         "searches in reports": report_list.SEARCHES,
         "lists of reports with other filters": report_list.LOOKS,
         "pages of reports": report_page.PAGES,
+        "discarding or restoring a report": acts.ALONE,
+        "discarding or restoring several reports": acts.TOGETHER,
         "test reports": trial_report.RATE,
         "previews of the issue template": integration.PREVIEWS,
         "changes between Pause and Resume": integration.PRESSES,

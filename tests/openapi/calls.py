@@ -16,6 +16,14 @@ LEFT_OUT = {  # addresses that are no calls of programs, and who calls them
     "GET /v1/integrations/github/callback": "a browser that returns from GitHub",
     "POST /v1/webhooks/github": "GitHub",
 }
+TRIES = ("attempts to try again",)
+RATES_OF_ONE = {
+    "retry": TRIES,
+    **dict.fromkeys(["discard", "restore"], ("discarding or restoring a report",)),
+}
+RATES_OF_SOME = RATES_OF_ONE | dict.fromkeys(
+    ["discard", "restore"], ("discarding or restoring several reports",)
+)
 ONE, SOME = "Acting on one report", "`POST /v1/orgs/me/reports/retry`, `/discard`, `/restore`"
 
 
@@ -134,7 +142,7 @@ CALLS = {
             f"{act}Report",
             "Received reports",
             {200: answers.ReportAfterwards},
-            rates=("attempts to try again",) if act == "retry" else (),
+            rates=RATES_OF_ONE.get(act, ()),
             section=ONE,
         )
         for act in acts.ACTS
@@ -152,7 +160,7 @@ CALLS = {
             "Received reports",
             {200: answers.ActedOn},
             reports.Chosen,
-            rates=("attempts to try again",) if act == "retry" else (),
+            rates=RATES_OF_SOME[act],
             section=SOME,
         )
         for act in acts.FOR_MANY

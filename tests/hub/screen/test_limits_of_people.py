@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 from django.test import Client
@@ -9,8 +10,9 @@ from django.utils import timezone
 
 from core.rates import RateLimited
 from hub.screen import downloads, integration, inviting, report_page, reports
-from integrations.api import report_list
+from integrations.api import acts, report_list
 from integrations.delivery import trying_again
+from integrations.delivery.discarding import CannotDiscard
 from integrations.github_api import asking
 from integrations.ownership import unclaimed
 from integrations.setup import configuration, installing, trial_report
@@ -34,6 +36,8 @@ RATES = [
     (report_list, "SEARCHES"),
     (trial_report, "RATE"),
     (configuration, "LISTS"),
+    (acts, "ALONE"),
+    (acts, "TOGETHER"),
 ]
 FOUND = published.Found([], None)
 
@@ -105,10 +109,15 @@ def press(path: str, form: dict | None = None) -> Callable[[Membership], None]:
     return pressed
 
 
-def open_a_report(member: Membership) -> None:
+def report_of(member: Membership) -> str:
     now = {each: timezone.now() for each in ("received_at", "last_received_at")}
-    mine = Report.objects.create(organization=member.organization, doc_url="x", summary="x", **now)
-    press(f"/settings/reports/{mine.pk}/")(member)
+    made = Report.objects.create(organization=member.organization, doc_url="x", summary="x", **now)
+    return made.pk
+
+
+def discard(member: Membership) -> None:
+    with suppress(CannotDiscard):  # it was never sent
+        acts.perform("discard", member, report_of(member))
 
 
 ACTS: dict[str, Callable[[Membership], object]] = {
@@ -122,7 +131,9 @@ ACTS: dict[str, Callable[[Membership], object]] = {
     "test reports": trial_report.send,
     "searches": searched(q="words"),
     "lists with filters": searched(kind="broken"),
-    "pages of reports": open_a_report,
+    "pages of reports": lambda member: press(f"/settings/reports/{report_of(member)}/")(member),
+    "discarding one": discard,
+    "restoring several": lambda member: acts.perform_on_each("restore", member, []),
     "lists of repositories": lambda member: configuration.repositories(member, page=1),
     "previews": press("/settings/integration/", {"live": "1", "issue_template": "{summary}"}),
     "pause": press("/settings/integration/pause/", {}),
