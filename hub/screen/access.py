@@ -10,11 +10,12 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 
-from core import at_once
+from core import at_once, rates
 from core.error_answers import page_error
 from core.watching import current
 from hub.server import spool
 from orgs.models import Membership, User
+from orgs.people import counted
 
 View = Callable[..., HttpResponseBase]
 
@@ -33,7 +34,7 @@ class MemberRequest(SignedInRequest):
 
 
 def signed_in(view: View) -> View:
-    """Send visitors to sign in. Each organization has a limit on requests in progress."""
+    """Send visitors to sign in. Each organization has a limit on requests in progress, and a rate of changes."""
 
     @never_cache
     @login_required
@@ -46,8 +47,10 @@ def signed_in(view: View) -> View:
         current.note(organization=membership.organization_id if membership else "")
         try:
             with at_once.requests.one(whose):
+                if membership and request.method == "POST":
+                    counted.check_change(membership)
                 return view(request, *args, **kwargs)
-        except at_once.TooManyAtOnce as error:
+        except (at_once.TooManyAtOnce, rates.RateLimited) as error:
             return page_error(request, error)
 
     return of_a_person

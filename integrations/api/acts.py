@@ -16,10 +16,8 @@ from reports.models import Report
 
 Act = Callable[[Membership, Received], None]
 
-# By the members of one organization, and by each person. The same can be discarded and restored without end.
-CHANGES = {"discard", "restore"}
-ALONE = "60/minute"  # one report
-TOGETHER = "10/minute;100/hour"  # up to a hundred
+# By the members of one organization, and by each person: the same hundred can be discarded and restored without end.
+TOGETHER = "10/minute;100/hour"
 
 ACTS: dict[str, Act] = {  # each raises `ApiError` if it is not possible
     "retry": lambda member, received: trying_again.try_again(received.delivery, by=member),
@@ -58,11 +56,8 @@ def find(member: Membership, report_id: str) -> Received:
 
 
 def perform(name: str, member: Membership, report_id: str) -> None:
-    """Do it to one report. Raises `NoSuchReport`, `rates.RateLimited`, and what the act raises."""
-    received = find(member, report_id)
-    if name in CHANGES:
-        counted.check(member, ALONE, "change", what="changes of reports")
-    ACTS[name](member, received)
+    """Do it to one report. Raises `NoSuchReport`, and what the act raises."""
+    ACTS[name](member, find(member, report_id))
 
 
 def split(member: Membership, report_id: str, *, with_all: bool = False) -> int:
@@ -89,10 +84,10 @@ def perform_on_each(
 
     Raises `rates.RateLimited` if the organization or the person has done that too often.
     """
-    if name in CHANGES:
-        counted.check(member, TOGETHER, "change together", what="changes of several reports")
-    else:
+    if name == "retry":
         trying_again.check_rate(member)
+    else:
+        counted.check(member, TOGETHER, "change together", what="changes of several reports")
     ids = list(dict.fromkeys(report_ids))
     found, done, refused = _found(member, ids), [], []
 

@@ -19,7 +19,7 @@ from core.cors import OneOrigin
 from core.errors import ApiError
 from core.watching import current
 from orgs.models import Membership, Organization, Terminal
-from orgs.people import tokens
+from orgs.people import counted, tokens
 
 INVALID = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
 
@@ -109,7 +109,7 @@ class MaintainerView(OneOrigin):
 
     Sets `self.membership` of the caller and `self.organization` before the method runs. The methods in
     `reading` need the scope `orgs:read`, all others `orgs:write`. Each organization has a limit on
-    calls in progress.
+    calls in progress, and a rate of changes.
     """
 
     authentication_classes = [BearerToken]
@@ -130,6 +130,8 @@ class MaintainerView(OneOrigin):
         self.organization = self.membership.organization
         current.note(organization=self.organization.pk)
         self._until_answered.enter_context(at_once.requests.one(self.organization.pk))
+        if request.method not in self.reading:
+            counted.check_change(self.membership)
 
     def finalize_response(self, *args: Any, **kwargs: Any) -> Response:
         """Forbid caching: the response is for this token only."""

@@ -3,6 +3,13 @@
 from core.rates import Limit, check_all
 from orgs.models import Membership
 
+CHANGES = "120/minute"  # of whatever kind
+
+
+def check_change(member: Membership) -> None:
+    """Count one request of the member that may change something. Raises `rates.RateLimited`."""
+    check(member, CHANGES, "any change", what="changes")
+
 
 def check(member: Membership, rate: str, *key: str, what: str = "requests") -> None:
     """Count one request of the member against `limits`. Raises `rates.RateLimited`."""

@@ -45,7 +45,7 @@ from integrations.setup import configuration, installing, labels, trial_report
 from orgs.discovery import checking, fetching
 from orgs.domains import claiming, hosts, txt_records, verification
 from orgs.models import domain, organization
-from orgs.people import account_pages, github_account, tokens
+from orgs.people import account_pages, counted, github_account, tokens
 from orgs.terminals import codes, endpoints, protocol
 from reports import accounts, admission
 from tests.docs import defaults, tables
@@ -113,7 +113,7 @@ def test_rates():
         "searches in reports": report_list.SEARCHES,
         "lists of reports with other filters": report_list.LOOKS,
         "pages of reports": report_page.PAGES,
-        "discarding or restoring a report": acts.ALONE,
+        "changes of any kind": counted.CHANGES,
         "discarding or restoring several reports": acts.TOGETHER,
         "test reports": trial_report.RATE,
         "previews of the issue template": integration.PREVIEWS,

@@ -17,13 +17,7 @@ LEFT_OUT = {  # addresses that are no calls of programs, and who calls them
     "POST /v1/webhooks/github": "GitHub",
 }
 TRIES = ("attempts to try again",)
-RATES_OF_ONE = {
-    "retry": TRIES,
-    **dict.fromkeys(["discard", "restore"], ("discarding or restoring a report",)),
-}
-RATES_OF_SOME = RATES_OF_ONE | dict.fromkeys(
-    ["discard", "restore"], ("discarding or restoring several reports",)
-)
+TOGETHER = ("discarding or restoring several reports",)
 ONE, SOME = "Acting on one report", "`POST /v1/orgs/me/reports/retry`, `/discard`, `/restore`"
 
 
@@ -142,7 +136,7 @@ CALLS = {
             f"{act}Report",
             "Received reports",
             {200: answers.ReportAfterwards},
-            rates=RATES_OF_ONE.get(act, ()),
+            rates=TRIES if act == "retry" else (),
             section=ONE,
         )
         for act in acts.ACTS
@@ -160,7 +154,7 @@ CALLS = {
             "Received reports",
             {200: answers.ActedOn},
             reports.Chosen,
-            rates=RATES_OF_SOME[act],
+            rates=TRIES if act == "retry" else TOGETHER,
             section=SOME,
         )
         for act in acts.FOR_MANY

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from contextlib import suppress
 
 import pytest
 from django.test import Client
@@ -12,14 +11,13 @@ from core.rates import RateLimited
 from hub.screen import downloads, integration, inviting, report_page, reports
 from integrations.api import acts, report_list
 from integrations.delivery import trying_again
-from integrations.delivery.discarding import CannotDiscard
 from integrations.github_api import asking
 from integrations.ownership import unclaimed
 from integrations.setup import configuration, installing, trial_report
 from orgs.discovery import checking, published
 from orgs.domains import claiming, verification
 from orgs.models import Domain, Invitation, Membership, User
-from orgs.people import leaving, members
+from orgs.people import counted, leaving, members
 from reports.models import Report
 from tests import build
 
@@ -36,7 +34,6 @@ RATES = [
     (report_list, "SEARCHES"),
     (trial_report, "RATE"),
     (configuration, "LISTS"),
-    (acts, "ALONE"),
     (acts, "TOGETHER"),
 ]
 FOUND = published.Found([], None)
@@ -115,11 +112,6 @@ def report_of(member: Membership) -> str:
     return made.pk
 
 
-def discard(member: Membership) -> None:
-    with suppress(CannotDiscard):  # it was never sent
-        acts.perform("discard", member, report_of(member))
-
-
 ACTS: dict[str, Callable[[Membership], object]] = {
     "questions to GitHub": ask_github,
     "claims": lambda member: claiming.claim_domain(member, "other.example.com"),
@@ -132,7 +124,6 @@ ACTS: dict[str, Callable[[Membership], object]] = {
     "searches": searched(q="words"),
     "lists with filters": searched(kind="broken"),
     "pages of reports": lambda member: press(f"/settings/reports/{report_of(member)}/")(member),
-    "discarding one": discard,
     "restoring several": lambda member: acts.perform_on_each("restore", member, []),
     "lists of repositories": lambda member: configuration.repositories(member, page=1),
     "previews": press("/settings/integration/", {"live": "1", "issue_template": "{summary}"}),
@@ -200,3 +191,22 @@ def test_what_is_refused_counts_for_nobody(code_host):
         ask_github(Membership.objects.get(pk=bob.pk))
 
     ask_github(alice)
+
+
+def test_what_an_organization_changes_has_a_rate_whatever_it_is(code_host, monkeypatch):
+    """Attacks: reports discarded and restored all the time, and what else members can do again and again."""
+    member = set_up(signed_in(1, "bob"), code_host)
+    monkeypatch.setattr(counted, "CHANGES", "2/hour")
+    program, web = build.api(build.token(member.user)), Client()
+    web.force_login(member.user)
+    mine = f"/v1/orgs/me/reports/{report_of(member)}"
+
+    answers = [
+        program.post(f"{mine}/discard"),
+        web.post("/settings/integration/pause/"),
+        program.post(f"{mine}/discard"),
+        web.post("/settings/integration/pause/"),
+    ]
+
+    assert [each.status_code for each in answers] == [200, 302, 429, 429]
+    assert program.get(mine).status_code == web.get("/settings/").status_code == 200
