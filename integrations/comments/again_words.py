@@ -45,7 +45,7 @@ def unerased(comment: Comment) -> DeliveryQuerySet:
 
 
 def said(comment: Comment) -> DeliveryQuerySet:
-    """Those that had joined when it was posted, and the report with the issue; all, if it is not known when that was."""
+    """Those that had joined when it was posted, and the report with the issue; all, if that time is not known."""
     came = reports(comment)
     if comment.posted_at is None:
         return came
