@@ -14,11 +14,17 @@ def shorten(_go_on: Callable[[], bool] = lambda: True) -> bool:
     journal = Path(f"{connection.settings_dict['NAME']}-wal")
     if connection.vendor != "sqlite" or not journal.exists() or journal.stat().st_size <= MOST:
         return False
-    with connection.cursor() as cursor:
-        [[patience]] = cursor.execute("PRAGMA busy_timeout").fetchall()
-        cursor.execute(f"PRAGMA busy_timeout = {PATIENCE}")
-        try:
-            [[is_busy, *_]] = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        finally:
-            cursor.execute(f"PRAGMA busy_timeout = {patience}")
+    patience = _asked("PRAGMA busy_timeout")
+    _asked(f"PRAGMA busy_timeout = {PATIENCE}")
+    try:
+        is_busy = _asked("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        _asked(f"PRAGMA busy_timeout = {patience}")
     return not is_busy
+
+
+def _asked(pragma: str) -> int:
+    """The first that SQLite answers, to a cursor of its own: one that has failed is closed."""
+    with connection.cursor() as cursor:
+        [[first, *_]] = cursor.execute(pragma).fetchall()
+    return int(first)

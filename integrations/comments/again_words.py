@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from django.db.models import Q
+
 from core import counting
 from integrations.comments import listing
 from integrations.comments.listing import Item
@@ -16,9 +18,9 @@ SPLIT = " The report that was listed here has an issue of its own now."
 
 def text(comment: Comment) -> str | None:
     """What came again since then; None if that is nothing by now, and nothing was said."""
-    came = reports(comment)
     if not (comment.comment_id or unerased(comment).exists()):
         return None
+    came = said(comment) if is_over(comment) else reports(comment)
     newest = listing.newest_in_turn(came, LISTED)
     head = (
         "**Reported again after this was closed**\n\n"
@@ -40,6 +42,19 @@ def reports(comment: Comment) -> DeliveryQuerySet:
 def unerased(comment: Comment) -> DeliveryQuerySet:
     """Those of them that are a reason to say that it came again, or to reopen the issue: they still have a text."""
     return reports(comment).filter(report__erased_at=None)
+
+
+def said(comment: Comment) -> DeliveryQuerySet:
+    """Those that had joined when it was posted, and the report with the issue; all, if that time is not known."""
+    came = reports(comment)
+    if comment.posted_at is None:
+        return came
+    return came.filter(Q(lead=None) | Q(folded_at__lte=comment.posted_at))
+
+
+def is_over(comment: Comment) -> bool:
+    """Whether all of which it was said was discarded, split off or erased since then."""
+    return bool(comment.comment_id) and not said(comment).filter(report__erased_at=None).exists()
 
 
 def came_since(lead_id: int, since: datetime) -> DeliveryQuerySet:

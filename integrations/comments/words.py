@@ -58,9 +58,7 @@ def are_same(body: str, other: str) -> bool:
 
 
 def _is_over(comment: Comment) -> bool:
-    """Whether all that came again was discarded, split off or erased since that was said."""
-    is_again = comment.purpose == Comment.Purpose.AGAIN
-    return is_again and not again_words.unerased(comment).exists()
+    return comment.purpose == Comment.Purpose.AGAIN and again_words.is_over(comment)
 
 
 def _last_marker(comment: Comment) -> str:

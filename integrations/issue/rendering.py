@@ -7,7 +7,7 @@ and for its place (`placement`).
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
@@ -168,13 +168,19 @@ def _body(template: str, values: Mapping[str, str], audience: Audience) -> str:
 
     It is made inert if that is not enough, and if it has HTML that not every parser reads alike.
     """
-    for kept in (template, addressing.broken(template, audience)):
+    for kept in _kept(template, audience):
         body = _whole(kept, values)
         if _is_odd(template, body):
             break
         if not addressing.may_address(template) or not addressing.found_in(body, audience):
             return body
     return _whole(addressing.made_inert(template), values)
+
+
+def _kept(template: str, audience: Audience) -> Iterator[str]:
+    """The template as it is, and broken: made only where that is needed, since it costs as much as an issue."""
+    yield template
+    yield addressing.broken(template, audience)
 
 
 def _is_odd(template: str, body: str) -> bool:

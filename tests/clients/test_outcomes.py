@@ -96,6 +96,38 @@ def test_reports_are_listed_over_all_pages(sdk: Sdk, world: World, how: str):
     assert {one.headers["Authorization"] for one in asked} == {"Bearer t-1"}
 
 
+def test_a_list_that_has_begun_goes_on_once_the_hub_takes_more_requests(sdk: Sdk, world: World):
+    """A Hub takes 20 searches a minute: nobody could have more than 1,000 reports of one claim."""
+    sdk.environment = world.hurried
+    world.stage.answers = {HUB: [_page("a", following="c1"), _busy(11), _page("b")]}
+
+    (listed,) = sdk.do({"do": "reports", "client": {"token": "t-1"}, "filters": {"claim": "x.com"}})
+
+    assert listed["result"] == {"ids": ["a", "b"]}
+    assert world.stage.asked[HUB][1].path == world.stage.asked[HUB][2].path
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [_busy(11)],
+        [_page("a", following="c1"), _busy(61)],
+        [_page("a", following="c1"), _busy(11), _busy(11)],
+    ],
+    ids=["at first", "for too long", "again"],
+)
+def test_a_hub_that_takes_no_more_requests_for_long_is_left_alone(
+    sdk: Sdk, world: World, answers: list[dict[str, Any]]
+):
+    sdk.environment = world.hurried
+    world.stage.answers = {HUB: [*answers, _page("b")]}
+
+    (listed,) = sdk.do({"do": "reports", "client": {"token": "t-1"}})
+
+    assert listed["result"]["code"] == "rate_limited"
+    assert len(world.stage.asked[HUB]) == len(answers)
+
+
 def test_only_the_pages_that_are_needed_are_fetched(sdk: Sdk, world: World):
     world.stage.answers = {HUB: [_page("a", "b", following="c1"), _page("c")]}
 

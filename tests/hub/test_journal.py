@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection, transaction
 
 from hub.sqlite3 import journal
 from tests import build
@@ -88,6 +88,16 @@ def test_who_reads_for_long_keeps_others_from_writing_for_a_moment_only(monkeypa
     reading.close()
     assert journal.shorten()
     assert size() == 0
+
+
+def test_an_error_is_told_and_others_wait_as_long_as_before():
+    write()
+
+    with pytest.raises(OperationalError, match="database table is locked"), transaction.atomic():
+        journal.shorten()
+
+    with connection.cursor() as cursor:
+        assert cursor.execute("PRAGMA busy_timeout").fetchone() == (5000,)
 
 
 def test_a_short_journal_is_left_alone(monkeypatch):

@@ -132,7 +132,8 @@ export class Client {
   /**
    * Your organization's reports, newest first, as `GET /v1/orgs/me/reports` lists them, for `for await`.
    * The filters are those of the API: status, kind, q, page, agent, claim, since and until. Pages are
-   * fetched as they are needed; `timeout` is for each of them.
+   * fetched as they are needed; `timeout` is for each of them. Where there are more than the Hub takes
+   * requests for in a minute, the next one waits for as long as it says.
    */
   async *reports(filters = {}, options) {
     const way = this.#way(options);
@@ -140,7 +141,7 @@ export class Client {
     const hub = requiredHubUrl(this.hubUrl);
     const found = token(this.#token, hub);
     const ask = (asked) => fetchPage(hub, found, asked, this.timeout, way);
-    for await (const { reports } of pages(hub, chosen, ask)) yield* reports;
+    for await (const { reports } of pages(hub, chosen, ask, way.signal)) yield* reports;
   }
 
   /**

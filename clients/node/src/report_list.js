@@ -1,8 +1,9 @@
 /** An organization's reports, newest first, in pages, as `GET /v1/orgs/me/reports` gives them. */
 
+import { setTimeout as pause } from "node:timers/promises";
 import { message } from "./contract.js";
 import { isObject, objectOf, objectsOf, textOf, wholeOf } from "./document.js";
-import { ServerError, ValidationError } from "./errors.js";
+import { RateLimited, ServerError, ValidationError } from "./errors.js";
 import { call } from "./hub.js";
 import { linkOf } from "./settings.js";
 import { isBlank } from "./visible.js";
@@ -14,6 +15,7 @@ const REQUIRED = ["id", "received_at", "doc_url", "kind", "summary", "agent_name
 const CURSOR = /^[\x21-\x7e]{1,200}$/;
 const MAX_PAGES = 20_000; // a million reports
 const MAX_EMPTY_PAGES = 10; // in a row
+const MAX_WAIT_SECONDS = 60; // before a page, where so many were asked for that the Hub takes no more for now
 
 /**
  * The filters that are given, or ValidationError, since a wrong one would list everything. `flags`:
@@ -49,8 +51,8 @@ export async function fetchPage(hubUrl, token, asked, milliseconds, way) {
   return { reports: objectsOf(body.reports, ...REQUIRED).map(shaped), following };
 }
 
-/** All pages; `ask` fetches one. ServerError if the list does not end. */
-export async function* pages(hubUrl, filters, ask) {
+/** All pages; `ask` fetches one. ServerError if the list does not end. `signal` ends a pause. */
+export async function* pages(hubUrl, filters, ask, signal) {
   const seen = new Set();
   let empty = 0;
   let page = await ask(filters);
@@ -62,8 +64,20 @@ export async function* pages(hubUrl, filters, ask) {
     const isLong = seen.size === MAX_PAGES || empty === MAX_EMPTY_PAGES;
     if (isLong || seen.has(following)) throw endless(hubUrl, 200);
     seen.add(following);
-    page = await ask({ ...filters, cursor: following });
+    page = await next(ask, { ...filters, cursor: following }, signal);
   }
+}
+
+/** A page after the first, as soon as the Hub takes another request. */
+async function next(ask, asked, signal) {
+  try {
+    return await ask(asked);
+  } catch (error) {
+    const seconds = error instanceof RateLimited ? error.retryAfter : null;
+    if (typeof seconds !== "number" || seconds > MAX_WAIT_SECONDS) throw error;
+    await pause(seconds * 1000, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+  return ask(asked);
 }
 
 function endless(url, status) {

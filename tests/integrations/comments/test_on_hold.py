@@ -59,7 +59,8 @@ def hold(db):
         value = value or KINDS[kind] or own
         made = Hold(kind=kind, value=operator_holds.checked(kind, value), reason="Spam.")
         operator_holds.make(made, by=root)
-        return made
+        Hold.objects.exclude(ends_at=None).update(ends_at=timezone.now() + timedelta(days=1))
+        return made  # one of a source lasts as long also where the day is nearly over
 
     return make
 

@@ -335,3 +335,42 @@ def test_what_comes_after_junk_that_was_said_and_taken_away_is_said_anew(
     assert "Junk" not in over + said
     assert ("Honest" in over, "Honest" in said) == (False, True)
     assert Comment.objects.filter(purpose="again").get().status == "written"
+
+
+@pytest.mark.parametrize("away", TAKEN_AWAY.values(), ids=TAKEN_AWAY)
+def test_what_came_between_junk_that_was_said_and_its_end_is_said_anew(
+    acme, code_host, clock, away
+):
+    """Nobody is notified where it is only listed by an edit."""
+    junk = fold("Junk")
+    sending.send(again().pk)
+    clock.advance(minutes=11)
+    fold("Honest")
+    away(Delivery.objects.select_related("report").get(pk=junk.pk))
+
+    for _ in range(4):
+        maintain()
+        clock.advance(minutes=11)
+
+    over, said = (
+        each.body for each in code_host.comments("acme/docs", 1) if "Also" not in each.body
+    )
+    assert "Junk" not in over + said
+    assert ("Honest" in over, "Honest" in said) == (False, True)
+
+
+def test_what_was_said_together_with_junk_is_not_said_twice(acme, code_host, clock):
+    junk = fold("Junk")
+    fold("Honest")
+    sending.send(again().pk)
+    clock.advance(minutes=11)
+    fold("Another")
+    discarding.discard(Delivery.objects.get(pk=junk.pk))
+
+    for _ in range(4):
+        maintain()
+        clock.advance(minutes=11)
+
+    (said,) = (each.body for each in code_host.comments("acme/docs", 1) if "Also" not in each.body)
+    assert "Junk" not in said
+    assert "Honest" in said

@@ -306,6 +306,13 @@ def test_whatever_a_report_says_the_template_stays_as_it_is(name, said):
     assert body.endswith(foot)
 
 
+def test_a_template_that_addresses_nobody_else_is_not_taken_apart(monkeypatch):
+    """Each issue would cost half as much again."""
+    monkeypatch.delattr(addressing, "broken")
+
+    assert rendered("cc @alice <b>x</b>\n\n{details}") == "cc @alice <b>x</b>"
+
+
 def test_text_that_grows_in_normal_form_stays_within_the_limit():
     template = "@<foo></foo>bob" + "\ufdfa" * 19_000
 

@@ -204,7 +204,8 @@ class Client:
         """Your organization's reports, newest first, as `GET /v1/orgs/me/reports` lists them.
 
         The filters are those of the API: status, kind, q, page, agent, claim, since and until. Pages
-        are fetched as they are needed; `timeout` is for each of them.
+        are fetched as they are needed; `timeout` is for each of them. Where there are more than the Hub
+        takes requests for in a minute, the next one waits for as long as it says.
         """
         self._check()
         pages = self._pages(report_list.checked(filters))
@@ -217,7 +218,7 @@ class Client:
         def ask(asked: Dict[str, str]) -> report_list.Page:
             return report_list.fetch(hub_url, token, asked, self.timeout, self._way)
 
-        return report_list.pages(hub_url, filters, ask)
+        return report_list.pages(hub_url, filters, ask, self._way)
 
     def _question(self, url: str, look_up: bool) -> web.Request:
         """The question about a page, to the Hub that the user names, else to the one that its host names."""

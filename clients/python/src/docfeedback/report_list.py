@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from . import hub, settings, web
 from .contract import message
 from .document import an_object, objects, text, whole
-from .errors import ServerError, ValidationError
+from .errors import RateLimited, ServerError, ValidationError
 from .shape import has_half_a_character
 from .visible import is_blank
 
@@ -20,6 +20,9 @@ REQUIRED = ("id", "received_at", "doc_url", "kind", "summary", "agent_name")
 CURSOR = re.compile(r"[\x21-\x7e]{1,200}")
 MAX_PAGES = 20_000  # a million reports
 MAX_EMPTY_PAGES = 10  # in a row
+MAX_WAIT_SECONDS = (
+    60  # before a page, where so many were asked for that the Hub takes no more for now
+)
 
 
 class Page(NamedTuple):
@@ -60,7 +63,10 @@ def fetch(
 
 
 def pages(
-    hub_url: str, filters: Mapping[str, str], ask: Callable[[Dict[str, str]], Page]
+    hub_url: str,
+    filters: Mapping[str, str],
+    ask: Callable[[Dict[str, str]], Page],
+    way: web.Way = web.DIRECT,
 ) -> Iterator[Page]:
     """All pages; `ask` fetches one. Raises ServerError if the list does not end."""
     page = ask(dict(filters))
@@ -74,7 +80,18 @@ def pages(
         if page.following in seen or len(seen) == MAX_PAGES or empty == MAX_EMPTY_PAGES:
             raise _endless(hub_url, 200)
         seen.add(page.following)
-        page = ask({**filters, "cursor": page.following})
+        page = _next(ask, {**filters, "cursor": page.following}, way)
+
+
+def _next(ask: Callable[[Dict[str, str]], Page], asked: Dict[str, str], way: web.Way) -> Page:
+    """A page after the first, as soon as the Hub takes another request."""
+    try:
+        return ask(asked)
+    except RateLimited as error:
+        if error.retry_after is None or error.retry_after > MAX_WAIT_SECONDS:
+            raise
+        way.pause(error.retry_after)
+    return ask(asked)
 
 
 def _has_reports(body: Dict[str, Any]) -> bool:
