@@ -111,8 +111,9 @@ def asked_in(parameters: Mapping[str, Any]) -> dict[str, str]:
 
 def check_rate(member: Membership, asked: Mapping[str, str]) -> None:
     """Count a search, or a look with other filters. Raises `rates.RateLimited`."""
-    if on_searches := limits(member, asked):
-        rates.check_all(*on_searches, what="searches")
+    if found := limits(member, asked):
+        is_search = not SEARCHED.isdisjoint(asked)
+        rates.check_all(*found, what="searches" if is_search else "lists with filters")
 
 
 def limits(member: Membership, asked: Mapping[str, str]) -> list[rates.Limit]:
