@@ -63,6 +63,16 @@ def count_look(request: HttpRequest) -> None:
     rates.check_locally(*_of_sender(request, source), _of_network(source), what="reports")
 
 
+def count_preview(request: HttpRequest, sent: Sent) -> None:
+    """Count what is looked through for a preview as a report of its size, besides `count_look`.
+
+    Raises `rates.RateLimited`.
+    """
+    source = client_address.source(client_address.client_address(request))
+    if large := _large(sent, source):
+        rates.check_locally(*large, what="reports")
+
+
 def count_question(request: HttpRequest) -> None:
     """Count a question about a page by the rates of reports, and apart from them. Raises `rates.RateLimited`."""
     source = client_address.source(client_address.client_address(request))
@@ -83,11 +93,14 @@ def _of_sender(request: HttpRequest, source: str) -> list[rates.Limit]:
 
 def _others(sent: Sent, source: str, claim: Claim | None) -> list[rates.Limit]:
     """The limits of a report besides those of its sender: of its page's owner, and of its network."""
-    address = sent.body.doc_url
-    limits = [*_about(claim, address.url, source), _of_network(source)]
-    if sent.size + len(address.url) > LARGE:
-        limits.append(rates.Limit(settings.HUB_NETWORK_RATE, ("large", source), times=LARGE_SHARE))
-    return limits
+    about = _about(claim, sent.body.doc_url.url, source)
+    return [*about, _of_network(source), *_large(sent, source)]
+
+
+def _large(sent: Sent, source: str) -> list[rates.Limit]:
+    if sent.size + len(sent.body.doc_url.url) <= LARGE:
+        return []
+    return [rates.Limit(settings.HUB_NETWORK_RATE, ("large", source), times=LARGE_SHARE)]
 
 
 def _of_network(source: str) -> rates.Limit:

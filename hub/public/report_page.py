@@ -98,6 +98,7 @@ def _preview(
         sent = form.report()
         if sent is None:
             return _page(request, form, status=400, again=again)
+        admission.count_preview(request, sent)
         columns, notices = intake.screened(sent.body)
     except ApiError as error:
         return _refused(request, form, error)

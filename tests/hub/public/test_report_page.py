@@ -396,6 +396,21 @@ def test_a_large_report_counts_as_one(client, settings):
     assert [each.status_code for each in answers] == [303, 429]
 
 
+@pytest.mark.parametrize("press", ["preview", "expired"])
+def test_a_large_preview_counts_as_a_large_report(settings, press):
+    """An attack: two networks' previews of what looks like passwords made others' reports wait for 0.8 s."""
+    settings.HUB_NETWORK_RATE = "20/hour"
+    client = Client(enforce_csrf_checks=press == "expired")
+
+    answers = [
+        client.post("/report/", TYPED | {"preview": "1", "summary": f"{n}", "details": details})
+        for n, details in enumerate(["€" * 4000, "€" * 4000, "short"])
+    ]
+
+    taken = 403 if press == "expired" else 200
+    assert [each.status_code for each in answers] == [taken, 429, taken]
+
+
 @pytest.mark.parametrize("character", ["a", "é", "語"])
 def test_the_longest_report_is_taken_in_every_language(client, character):
     longest = {"summary": 500, "details": 8000, "suggested_fix": 4000, "agent": 120}
