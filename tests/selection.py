@@ -111,7 +111,7 @@ UNTRACED = (
     "tests/test_setting_up.py",
     "tests/upgrades/",
 )
-TRACED_CASES = 5  # of each test; the others go through the same lines
+TRACED_CASES = 10  # of each test; the others go through the same lines
 SLOW = ("tests/browser/", "tests/clients/", "tests/faults/", "tests/sandbox/")
 PROCESS_FIXTURES = {"hub_process", "hub", "redis"}
 
