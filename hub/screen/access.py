@@ -34,7 +34,10 @@ class MemberRequest(SignedInRequest):
 
 
 def signed_in(view: View) -> View:
-    """Send visitors to sign in. Each organization has a limit on requests in progress, and a rate of changes."""
+    """Send visitors to sign in. Each organization has a limit on requests in progress, and a rate of changes.
+
+    What is over a rate, also one of the view's own, is answered with a page that says so.
+    """
 
     @never_cache
     @login_required

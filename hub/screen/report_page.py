@@ -10,8 +10,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.formats import date_format
 
-from core import durations, ids, rates
-from core.error_answers import page_error
+from core import durations, ids
 from core.errors import ApiError
 from hub.screen import alike, answering, journey, rendered
 from hub.screen.access import MemberRequest, members_only, only_post
@@ -42,10 +41,7 @@ STOPPED = "Restored. It is not sent now. {}"
 @members_only
 def report(request: MemberRequest, report_id: str) -> HttpResponse:
     """One report: its text, further accounts, what was sent to GitHub, and what became of it."""
-    try:
-        counted.check(request.membership, PAGES, "report page", what="pages of reports")
-    except rates.RateLimited as error:
-        return page_error(request, error)
+    counted.check(request.membership, PAGES, "report page", what="pages of reports")
     return shown(request, report_id)
 
 

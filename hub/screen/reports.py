@@ -11,7 +11,6 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from core import batches, counting, rates
-from core.error_answers import page_error
 from hub.screen import csv_lines, filtering
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.delivery_states import IN_WORDS, MEANINGS
@@ -54,10 +53,7 @@ def reports(request: MemberRequest) -> HttpResponse:
     form = filtering.FilterForm(asked, mine)
     is_refused = bool(form.errors)
     if not is_refused:
-        try:
-            report_list.check_rate(request.membership, asked)
-        except rates.RateLimited as error:
-            return page_error(request, error)
+        report_list.check_rate(request.membership, asked)
     page = ReportPage([], None) if is_refused else report_list.page(mine, asked, size=SHOWN)
     not_shown = withholding.explained(mine)
     is_narrowed = report_filters.is_filtered(asked)

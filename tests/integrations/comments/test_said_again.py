@@ -53,6 +53,12 @@ def repeat(**changes) -> None:
     assert build.send(Client(), build.report(**changes)).json()["is_duplicate"]
 
 
+def notices(host: CodeHost) -> list[str]:
+    """What was said of its coming again, the oldest first."""
+    said = [each.body for each in host.comments("acme/docs", 1)]
+    return [each for each in said if "Also" not in each]
+
+
 def is_open(host: CodeHost) -> bool:
     return host.issue("acme/docs", 1).state == "open"
 
@@ -329,9 +335,7 @@ def test_what_comes_after_junk_that_was_said_and_taken_away_is_said_anew(
         maintain()
         clock.advance(minutes=11)
 
-    over, said = (
-        each.body for each in code_host.comments("acme/docs", 1) if "Also" not in each.body
-    )
+    over, said = notices(code_host)
     assert "Junk" not in over + said
     assert ("Honest" in over, "Honest" in said) == (False, True)
     assert Comment.objects.filter(purpose="again").get().status == "written"
@@ -352,9 +356,7 @@ def test_what_came_between_junk_that_was_said_and_its_end_is_said_anew(
         maintain()
         clock.advance(minutes=11)
 
-    over, said = (
-        each.body for each in code_host.comments("acme/docs", 1) if "Also" not in each.body
-    )
+    over, said = notices(code_host)
     assert "Junk" not in over + said
     assert ("Honest" in over, "Honest" in said) == (False, True)
 
@@ -371,6 +373,6 @@ def test_what_was_said_together_with_junk_is_not_said_twice(acme, code_host, clo
         maintain()
         clock.advance(minutes=11)
 
-    (said,) = (each.body for each in code_host.comments("acme/docs", 1) if "Also" not in each.body)
+    [said] = notices(code_host)
     assert "Junk" not in said
     assert "Honest" in said
