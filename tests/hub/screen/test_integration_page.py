@@ -67,7 +67,7 @@ def test_nothing_of_a_template_acts_where_its_preview_is_refused(alice):
     page = preview(alice, "<script>alert(1)</script>\n\n</article><form>\n\n![x](//evil.example/x)")
 
     assert "<script" not in page
-    assert "`&lt;script&gt;` is HTML that GitHub does not show." in page
+    assert "<code>&lt;script&gt;</code> is HTML that GitHub does not show." in page
     assert "<form" not in page
     assert "<img" not in page
 

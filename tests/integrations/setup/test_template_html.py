@@ -71,7 +71,7 @@ def test_the_page_says_so_beside_the_field_and_in_the_preview(browser):
     assert refused.context["form"].errors == {
         "issue_template": [f"`<video src=x>` {NOT_SHOWN}"],
     }
-    assert "`&lt;video src=x&gt;` is HTML that GitHub does not show." in preview
+    assert "<code>&lt;video src=x&gt;</code> is HTML that GitHub does not show." in preview
 
 
 def test_a_template_that_was_saved_before_is_plain_text_until_it_is_changed(browser, code_host):
@@ -87,7 +87,7 @@ def test_a_template_that_was_saved_before_is_plain_text_until_it_is_changed(brow
     assert body.startswith("<\u200bdiv>@\u200b<\u200bfoo><\u200b/foo>charlie<\u200b/div>")
     assert "[\u200bx]\u200b(https:\u200b//docs.acme.com)" in body
     assert "Your template has HTML that may not be in it." in before
-    assert "`&lt;foo&gt;` is HTML that GitHub does not show." in before
+    assert "<code>&lt;foo&gt;</code> is HTML that GitHub does not show." in before
     assert "Your template addresses others" not in before
     assert "Your template has HTML" not in after
     assert Integration.objects.get().issue_template == "<b>x</b> {summary}"
