@@ -25,15 +25,8 @@ SCREENS = [Screen(), Screen(375, "dark", script=False)]
 
 
 @pytest.fixture
-def acme(code_host, hub_process):
-    """An organization whose code host tells the Hub what happens there."""
-    code_host.app.webhook_url = f"{hub_process.url}/v1/webhooks/github"
-    return build.acme(code_host)
-
-
-@pytest.fixture
-def alice(acme, code_host):
-    return build.member(acme, github_id=code_host.account("alice").id)
+def alice(code_host):
+    return build.member(build.acme(code_host), github_id=code_host.account("alice").id)
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=str)
@@ -72,7 +65,10 @@ def test_one_problem_is_one_issue_until_its_reporters_are_answered(
     assert _status(joined) == ("sent", None)
     assert send(NEARER).lead == joined
 
-    _close(page, lead, code_host)
+    code_host.app.webhook_url = f"{hub_process.url}/v1/webhooks/github"
+    _close(lead, code_host)
+    _open(page, lead)
+    expect(page.get_by_text("closed").first).to_be_visible()
     build_again = send(PUSH)  # the very same
     assert build_again == lead
     sending.send_due()
@@ -111,16 +107,12 @@ def _status(delivery: Delivery) -> tuple[str, int | None]:
     return Delivery.objects.values_list("status", "lead").get(pk=delivery.pk)
 
 
-def _close(page: Page, lead: Delivery, code_host) -> None:
-    """Two days ago, after it had been opened, and GitHub tells the Hub."""
+def _close(lead: Delivery, code_host) -> None:
+    """Two days ago, after it had been opened. GitHub has told the Hub when this returns."""
     Delivery.objects.filter(pk=lead.pk).update(issue_updated_at=None)
     code_host.clock_offset = -timedelta(days=2)
-    page.goto(lead.issue_url)
-    page.get_by_role("button", name="Close issue").click()
-    expect(page.get_by_role("button", name="Reopen issue")).to_be_visible()
+    code_host.close_issue("acme/docs", lead.issue_number, by="alice")
     code_host.clock_offset = timedelta(0)
-    _open(page, lead)
-    expect(page.get_by_text("closed").first).to_be_visible()
 
 
 def _answer(page: Page, lead: Delivery) -> None:
