@@ -2,18 +2,18 @@
 
 import asyncio
 import logging
-from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from multiprocessing.util import Finalize
 from threading import Lock, Thread
-from typing import Any, NamedTuple, TypeVar
+from time import thread_time
+from typing import Any, TypeVar
 
 from hub.server.overload import Overloaded
+from hub.server.turns import Call, Queue, Turns
 
 T = TypeVar("T")
 A_WHILE = 60  # seconds
-SHARE = 4  # one caller may have a quarter of the threads
 
 log = logging.getLogger(__name__)
 
@@ -25,12 +25,8 @@ class Threads:
     that has ended without what it needs is taken last, or it would try in vain again while others have it.
     `ThreadPoolExecutor` takes the one that has rested longest, and wakes a further one for nothing.
 
-    Callers take turns, and each has at most its share of the threads, since all threads share one interpreter:
-    what one caller asks for keeps another waiting also while a thread is free. Whoever is alone has no more: others may
-    come before what they have asked for is done.
-
-    Where too many calls wait, the caller who has most of them gives up the latest of theirs, so that nobody fills the
-    room of others.
+    Callers take turns (`turns.py`). Where too many calls wait, the caller who has most of them gives up the latest of
+    theirs, so that nobody fills the room of others.
 
     Where the system starts no further thread, those that there are do all that waits; without any, it is refused.
     """
@@ -50,11 +46,7 @@ class Threads:
         self._has_what_it_needs = has_what_it_needs
         self._workers: list[_Worker] = []
         self._idle: list[_Worker] = []  # the one that was busy last is the last
-        self._share = max(1, most // SHARE)
-        self._busy: Counter[_Queue] = Counter()  # threads
-        # Both the queues and the jobs of each: the next one is first.
-        self._waiting: OrderedDict[_Queue, OrderedDict[asyncio.Future, _Job]] = OrderedDict()
-        self._waits = 0  # how many wait
+        self._turns = Turns(most)
         self._is_short = False  # the system started no thread when one was asked for
 
     def run(
@@ -65,64 +57,39 @@ class Threads:
         Those who call without a name take turns as one caller, which may have all threads. Probes of a caller wait for
         each other only. The result raises `Overloaded` if too many wait.
         """
-        loop = asyncio.get_running_loop()
-        queue = _Queue(caller, is_probe)
-        job = _Job(work, queue, loop, loop.create_future(), self._over)
-        self._waiting.setdefault(queue, OrderedDict())[job.result] = job
-        self._waits += 1
+        result = asyncio.get_running_loop().create_future()
+        call = Call(work, Queue(caller, is_probe), result, self._over)
+        self._turns.add(call)
         self._start()
         if not self._workers:  # nobody would ever begin with it
-            self._end(job, Overloaded("The system starts no thread"))
-        elif self._waits > self._most_waiting:
-            self._give_up(queue)
-        return job.result
+            self._refuse(call, Overloaded("The system starts no thread"))
+        elif len(self._turns) > self._most_waiting:
+            busy = Overloaded("All threads are busy, and too many requests wait")
+            self._refuse(self._turns.last(call.queue), busy)
+        return result
 
     def refuse(self, result: asyncio.Future, error: Overloaded) -> bool:
         """End with `error` what waits for a thread. False if it does not: what has begun goes on."""
-        job = next((jobs[result] for jobs in self._waiting.values() if result in jobs), None)
-        if job:
-            self._end(job, error)
-        return bool(job)
+        call = self._turns.find(result)
+        if call:
+            self._refuse(call, error)
+        return bool(call)
 
-    def _give_up(self, latest: "_Queue") -> None:
-        """Refuse what came last in the longest queue; if several are, in the one to which a call has just come."""
-        most = max(self._waiting, key=lambda each: (len(self._waiting[each]), each == latest))
-        job = next(reversed(self._waiting[most].values()))
-        self._end(job, Overloaded("All threads are busy, and too many requests wait"))
-
-    def _end(self, job: "_Job", error: Overloaded) -> None:
-        del self._waiting[job.queue][job.result]
-        self._took_from(job.queue)
-        if not job.result.done():
-            job.result.set_exception(error)
+    def _refuse(self, call: Call, error: Overloaded) -> None:
+        self._turns.remove(call)
+        if not call.result.done():
+            call.result.set_exception(error)
 
     def _start(self) -> None:
         """Begin what may begin now."""
-        while self._may_be_free() and (queue := self._next()) and self._ensure_one_idle():
-            job = self._first_of(queue)
-            if job.result.done():  # nobody waits for it any more
-                continue
-            self._busy[queue] += 1
-            self._idle.pop().take(job)
-
-    def _next(self) -> "_Queue | None":
-        """The queue whose turn it is; few have all of their share and are passed over."""
-        for queue in self._waiting:
-            if queue.caller is None or self._busy[queue] < self._share:
-                return queue
-        return None
-
-    def _first_of(self, queue: "_Queue") -> "_Job":
-        """Take the first job of the queue, whose next turn is after all others."""
-        _, job = self._waiting[queue].popitem(last=False)
-        self._waiting.move_to_end(queue)
-        self._took_from(queue)
-        return job
-
-    def _took_from(self, queue: "_Queue") -> None:
-        self._waits -= 1
-        if not self._waiting[queue]:
-            del self._waiting[queue]
+        while self._may_be_free() and (call := self._turns.next()):
+            if call.result.done():  # nobody waits for it any more
+                self._turns.remove(call)
+            elif self._ensure_one_idle():
+                self._turns.begin(call)
+                self._idle.pop().take(call)
+            else:
+                return
 
     def _may_be_free(self) -> bool:
         return bool(self._idle) or len(self._workers) < self._most
@@ -151,41 +118,27 @@ class Threads:
         return worker
 
     def _over(
-        self, worker: "_Worker", job: "_Job", result: Any, error: BaseException | None
+        self,
+        worker: "_Worker",
+        call: Call,
+        seconds: float,
+        result: Any,
+        error: BaseException | None,
     ) -> None:
-        """What a worker did, told in the event loop."""
-        self._busy[job.queue] -= 1
-        if not self._busy[job.queue]:
-            del self._busy[job.queue]
+        """What a worker did, and how long it had the processor; told in the event loop."""
+        self._turns.end(call, seconds)
         if worker.is_equipped:
             self._idle.append(worker)
         else:
             self._idle.insert(0, worker)
-        if self._waiting:
+        if self._turns:
             self._start()
-        if job.result.done():  # nobody waits for it any more
+        if call.result.done():  # nobody waits for it any more
             return
         if error:
-            job.result.set_exception(error)
+            call.result.set_exception(error)
         else:
-            job.result.set_result(result)
-
-
-class _Queue(NamedTuple):
-    """What has a turn and a share: the calls of one caller, or the probes."""
-
-    caller: str | None
-    is_of_probes: bool
-
-
-class _Job(NamedTuple):
-    """Something to do; `over` is called in the event loop."""
-
-    work: Callable[[], Any]
-    queue: _Queue
-    loop: asyncio.AbstractEventLoop
-    result: asyncio.Future
-    over: Callable[["_Worker", "_Job", Any, BaseException | None], None]
+            call.result.set_result(result)
 
 
 class _Worker:
@@ -197,15 +150,15 @@ class _Worker:
         self._after_a_while = after_a_while
         self._has_what_it_needs = has_what_it_needs
         self.is_equipped = True
-        self._job: _Job | None = None
+        self._call: Call | None = None
         self._called = Lock()  # locked until there is something to do
         self._called.acquire()
         self._works = Lock()
         Thread(target=self._work, name="request", daemon=True).start()
 
-    def take(self, job: _Job | None) -> None:
-        """Do a job, or end. The one before must be over."""
-        self._job = job
+    def take(self, call: Call | None) -> None:
+        """Do what is called for, or end. The call before must be over."""
+        self._call = call
         self._called.release()
 
     def end(self) -> None:
@@ -230,18 +183,21 @@ class _Worker:
             self._rest()
             self._called.acquire()
         with self._works:
-            job, self._job = self._job, None
-            if job is None:
+            call, self._call = self._call, None
+            if call is None:
                 return False
-            result = error = None
+            began, result, error = thread_time(), None, None
             try:
-                result = job.work()
+                result = call.work()
             except BaseException as raised:
                 error = raised
             self.is_equipped = self._has_what_it_needs()
+            seconds = thread_time() - began
         with suppress(RuntimeError):  # the event loop has ended
-            job.loop.call_soon_threadsafe(job.over, self, job, result, error)
-        job = result = error = None  # an error knows this frame: each would keep the other
+            call.result.get_loop().call_soon_threadsafe(
+                call.over, self, call, seconds, result, error
+            )
+        call = result = error = None  # an error knows this frame: each would keep the other
         return True
 
 

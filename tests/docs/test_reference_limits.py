@@ -24,7 +24,7 @@ from hub import logs, pruning, scrape
 from hub.management.commands import serve
 from hub.screen import downloads, integration, inviting, report_page
 from hub.screen import reports as report_pages
-from hub.server import answers, bodies, bridge, door, listening, spool, threads, untaken
+from hub.server import answers, bodies, bridge, door, listening, spool, turns, untaken
 from hub.settings import POSTGRESQL_PATIENCE
 from integrations.alerts import causes
 from integrations.answers import known
@@ -154,12 +154,15 @@ def test_what_may_happen_at_once():
             f"{untaken.AT_ONCE} for each process, or a quarter of its open files"
         ),
         "threads for one network (/24, or /48)": "a quarter of `HUB_THREADS`",
+        f"threads for all networks whose requests have cost more than {turns.LITTLE} seconds of the processor lately": (
+            "a quarter of `HUB_THREADS`, in equal parts of 1 at least"
+        ),
         f"threads for signed webhooks of up to {bridge.QUICKLY_READ} bytes": "a quarter of `HUB_THREADS`",
         "lists of all claims of an organization (`GET /v1/orgs/me`)": each.format(1),
         "scrapes of `/metrics`": each.format(scrape.AT_ONCE),
         "connections": f"{serve.MOST_CONNECTIONS} for each process, or half of its open files",
     }
-    assert (threads.SHARE, untaken.SHARE, bridge.SHARE) == (4, 4, 16)
+    assert (turns.SHARE, untaken.SHARE, bridge.SHARE) == (4, 4, 16)
     assert at_once.long_answers._patience == 1
     assert deadlines.slots() == settings.HUB_THREADS // 2
     assert verification.slots()._initial_value == settings.HUB_THREADS // 4

@@ -286,7 +286,7 @@ def test_whoever_holds_most_gives_up_the_latest_body_that_waits_for_a_thread(mon
     async def conversation(bridge: Bridge) -> list[int]:
         requests = [await sent(bridge, "192.0.2.1", each * 300, 300) for each in (b"a", b"b", b"c")]
         honest = await sent(bridge, "198.51.100.1", b"h" * 150, 200)
-        assert (bridge._bodies._size, bridge._threads._waits) == (750, 1)
+        assert (bridge._bodies._size, len(bridge._threads._turns)) == (750, 1)
         await honest.send(b"h" * 50)
         await asyncio.sleep(0)
         busy.free.set()
@@ -427,7 +427,7 @@ def test_nothing_is_held_after_any_sequence_of_arrivals_delays_and_disconnects(m
         await asyncio.gather(*(one(bridge) for _ in range(300)))
         held = bridge._bodies
         kept = held._size, len(held._held), len([*held._arriving, *held._waiting])
-        return *kept, bridge._threads._waits, spool.on_disk()
+        return *kept, len(bridge._threads._turns), spool.on_disk()
 
     assert talk(conversation, threads=2) == (0, 0, 0, 0, 0)
 

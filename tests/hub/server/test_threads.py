@@ -167,7 +167,7 @@ def test_whoever_has_most_waiting_makes_room_for_others():
         gate.set()
         results = await asyncio.gather(*calls.values(), return_exceptions=True)
         await holding
-        assert threads._waits == 0
+        assert not threads._turns
         return dict(zip(calls, results, strict=True))
 
     results = ask(Threads(1, 8), conversation)
@@ -192,7 +192,7 @@ def test_what_waits_can_be_refused_and_nothing_of_it_is_kept():
         assert not threads.refuse(waits[1], Overloaded("Too much"))
         assert not threads.refuse(begun, Overloaded("Too much"))
         assert kept() is None
-        assert threads._waits == 2
+        assert len(threads._turns) == 2
         gate.set()
         return await asyncio.gather(begun, *waits, return_exceptions=True)
 
@@ -213,8 +213,8 @@ def test_what_nobody_awaits_any_more_is_not_begun():
             each.cancel()
         gate.set()
         await asyncio.gather(begun, *waits[1::2])
-        assert not threads._waits
-        assert not threads._busy
+        assert not threads._turns
+        assert not threads._turns._running
 
     ask(Threads(1, WAITING), conversation)
 
@@ -283,8 +283,8 @@ def test_nothing_is_kept_of_callers_who_have_their_answers():
         for _ in range(40):
             calls = [threads.run(lambda: None, f"192.0.2.{n % 20}") for n in range(60)]
             await asyncio.gather(*calls, return_exceptions=True)
-        assert not threads._busy
-        assert not threads._waiting
+        assert not threads._turns._running
+        assert not threads._turns._waiting
 
     ask(Threads(4, WAITING), conversation)
 
@@ -320,7 +320,7 @@ def test_a_network_is_answered_after_a_time_in_which_the_system_started_no_threa
         go_on.set()
         await working
         answered = await asyncio.wait_for(asyncio.gather(*waiting), 10)
-        assert not threads._busy
+        assert not threads._turns._running
         return answered
 
     assert ask(Threads(8, WAITING), conversation) == [0, 1, 2, 3]
@@ -332,7 +332,8 @@ def test_what_comes_while_the_system_starts_no_thread_at_all_is_refused(no_more_
         for _ in range(3):
             with pytest.raises(Overloaded):
                 await threads.run(lambda: 7, "192.0.2.0/24")
-        assert (threads._waits, threads._waiting, threads._busy) == (0, {}, {})
+        assert not threads._turns
+        assert not threads._turns._running
         no_more_threads(1)
         return await threads.run(lambda: 7, "192.0.2.0/24")
 
