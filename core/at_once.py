@@ -6,7 +6,8 @@ from threading import Lock, RLock
 
 from core.errors import ApiError
 
-MOST = 4  # requests of one organization's members; the other threads serve everybody else
+MOST = 4  # requests of one person, with tokens and in the browser each
+MOST_OF_MEMBERS = 8  # of all together who are no owners of their organization
 
 
 class TooManyAtOnce(ApiError):
@@ -69,6 +70,9 @@ class OneByOne:
 
 long_answers = OneByOne(patience=1)
 requests = AtOnce(
-    MOST,
-    "Your organization has too many requests in progress. Try again when they have been answered.",
+    MOST, "You have too many requests in progress. Try again when they have been answered."
+)
+members = AtOnce(
+    MOST_OF_MEMBERS,
+    "The members of your organization have too many requests in progress. Try again when they have been answered.",
 )

@@ -1,6 +1,7 @@
 """Who may see the pages of the settings."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any
 
@@ -34,7 +35,7 @@ class MemberRequest(SignedInRequest):
 
 
 def signed_in(view: View) -> View:
-    """Send visitors to sign in. Each organization has a limit on requests in progress, and a rate of changes.
+    """Send visitors to sign in. Each person has a limit on requests in progress, and a rate of changes.
 
     What is over a rate, also one of the view's own, is answered with a page that says so.
     """
@@ -49,14 +50,20 @@ def signed_in(view: View) -> View:
         request.META[spool.WHOSE] = whose
         current.note(organization=membership.organization_id if membership else "")
         try:
-            with at_once.requests.one(whose):
+            with _in_progress(request):
                 if membership and request.method == "POST":
-                    counted.check_change(membership)
+                    counted.check_change(membership, counted.BROWSER)
                 return view(request, *args, **kwargs)
         except (at_once.TooManyAtOnce, rates.RateLimited) as error:
             return page_error(request, error)
 
     return of_a_person
+
+
+def _in_progress(request: SignedInRequest) -> AbstractContextManager[None]:
+    if request.membership:
+        return counted.in_progress(request.membership, counted.BROWSER)
+    return at_once.requests.one(f"user {request.user.pk}")
 
 
 def members_only(view: View) -> View:

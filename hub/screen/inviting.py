@@ -11,7 +11,7 @@ from integrations import github_api
 from integrations.github_api import asking
 from integrations.models import Integration
 from orgs.models import Invitation, Membership, Organization
-from orgs.people import counted, leaving, members, tokens
+from orgs.people import counted, leaving, members
 from reports.models import Report
 
 NAMELESS = "5/hour"  # look-ups without an installation; GitHub allows 60 for all of the Hub
@@ -111,10 +111,7 @@ def _join(membership: Membership, invitation_id: int, role: str) -> Organization
             f"You are a member of {former.name}, which is in use, and can belong to only one "
             "organization. Leave it first, under Settings, Account."
         )
-    membership.organization, membership.role = invitation.organization, invitation.role
-    membership.save(update_fields=["organization", "role"])
-    if membership.user:
-        tokens.revoke_all(membership.user)
+    members.move(membership, invitation.organization, invitation.role)
     invitation.delete()
     leaving.abandon(former)
     return former

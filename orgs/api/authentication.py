@@ -14,7 +14,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from core import at_once
 from core.cors import OneOrigin
 from core.errors import ApiError
 from core.watching import current
@@ -108,8 +107,8 @@ class MaintainerView(OneOrigin):
     """The base class of all calls of the maintainers' API.
 
     Sets `self.membership` of the caller and `self.organization` before the method runs. The methods in
-    `reading` need the scope `orgs:read`, all others `orgs:write`. Each organization has a limit on
-    calls in progress, and a rate of changes.
+    `reading` need the scope `orgs:read`, all others `orgs:write`. Each person has a limit on calls
+    in progress, and a rate of changes.
     """
 
     authentication_classes = [BearerToken]
@@ -129,9 +128,9 @@ class MaintainerView(OneOrigin):
         self.membership = _membership(request)
         self.organization = self.membership.organization
         current.note(organization=self.organization.pk)
-        self._until_answered.enter_context(at_once.requests.one(self.organization.pk))
+        self._until_answered.enter_context(counted.in_progress(self.membership, counted.TOKEN))
         if request.method not in self.reading:
-            counted.check_change(self.membership)
+            counted.check_change(self.membership, counted.TOKEN)
 
     def finalize_response(self, *args: Any, **kwargs: Any) -> Response:
         """Forbid caching: the response is for this token only."""

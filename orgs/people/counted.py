@@ -1,14 +1,34 @@
-"""The rate limits of what a member asks for."""
+"""The limits of what a member asks for: nobody uses up those of an owner."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from core import at_once
 from core.rates import Limit, check_all
 from orgs.models import Membership
 
 CHANGES = "120/minute"  # of whatever kind
+BROWSER, TOKEN = "browser", "token"  # by which people come in
 
 
-def check_change(member: Membership) -> None:
-    """Count one request of the member that may change something. Raises `rates.RateLimited`."""
-    check(member, CHANGES, "any change", what="changes")
+@contextmanager
+def in_progress(member: Membership, way: str) -> Iterator[None]:
+    """Count one request while the block runs: for the person, and for all together who are no owners.
+
+    Whoever has somebody's token leaves them the browser (`way`), in which it is revoked. Raises
+    `at_once.TooManyAtOnce`.
+    """
+    with at_once.requests.one(f"{way} {member.user_id}"):
+        if member.role == Membership.Role.OWNER:
+            yield
+        else:
+            with at_once.members.one(member.organization_id):
+                yield
+
+
+def check_change(member: Membership, way: str) -> None:
+    """Count one request of the person that may change something. Raises `rates.RateLimited`."""
+    check_all(of_person(member, CHANGES, "any change", way), what="changes")
 
 
 def check(member: Membership, rate: str, *key: str, what: str = "requests") -> None:
@@ -17,12 +37,15 @@ def check(member: Membership, rate: str, *key: str, what: str = "requests") -> N
 
 
 def limits(member: Membership, rate: str, *key: str) -> list[Limit]:
-    """For `rates.check_all`: `rate` for the member's organization, and the same for the person.
+    """For `rates.check_all`: `rate` for the person, and the same for all members together who are no owners.
 
-    Without the second, whoever deletes the account and signs in again, or joins an organization and leaves
+    Without the first, whoever deletes the account and signs in again, or joins an organization and leaves
     it, has a new organization with all its limits unused.
     """
-    return [Limit(rate, (*key, member.organization_id)), of_person(member, rate, *key)]
+    own = of_person(member, rate, *key)
+    if member.role == Membership.Role.OWNER:
+        return [own]
+    return [Limit(rate, (*key, member.organization_id)), own]
 
 
 def of_person(member: Membership, rate: str, *key: str) -> Limit:

@@ -5,6 +5,7 @@ from django.db.models import QuerySet
 
 from core.errors import ApiError
 from orgs.models import Invitation, Membership, Organization, User
+from orgs.people import tokens
 
 TRIES = 5  # at locking the organization of somebody who moves to another one meanwhile
 
@@ -96,9 +97,15 @@ def remove(membership: Membership, *, by: Membership) -> None:
 def go_alone(membership: Membership) -> None:
     """Move a member to a new, empty organization, as its owner."""
     _withdraw_invitations_by(membership)
-    membership.organization = Organization.objects.create(name=membership.login)
-    membership.role = Membership.Role.OWNER
+    move(membership, Organization.objects.create(name=membership.login), Membership.Role.OWNER)
+
+
+def move(membership: Membership, organization: Organization, role: str) -> None:
+    """Move a member to another organization, without the tokens and terminals that were made for this one."""
+    membership.organization, membership.role = organization, role
     membership.save(update_fields=["organization", "role"])
+    if membership.user:
+        tokens.revoke_all(membership.user)
 
 
 @transaction.atomic

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from statistics import median
 
 import requests
+from allauth.idp.oidc.models import Token
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -18,6 +19,7 @@ from orgs.models import Domain, User
 from reports.models import Report
 from tests import build
 from tests.abuse._asking import asking
+from tests.abuse.people import Browser, member
 from tests.abuse.table import MEMBER, attack
 from tests.abuse.world import Shipped, World, let_wait, milliseconds, stands_if
 from tests.waiting import wait_until
@@ -69,6 +71,32 @@ def members_of_ten_organizations_that_ask_what_costs_most(world: World) -> str:
     """Lists with filters, and a hundred reports discarded and restored, in four connections each and five networks."""
     asked = [each for number in range(10) for each in _costly(world, number)]
     return _others_beside(world, len(asked), asked)
+
+
+@attack(MEMBER, "keep an owner from acting")
+def a_member_who_changes_something_all_the_time(world: World) -> str:
+    """Eight connections, with tokens of bob, who is no owner, and of alice, who is: she revokes hers, removes bob."""
+    acme = world.acme()
+    alice, (bob, token) = build.member(acme), member(acme, "bob", role="member")
+    stolen = build.token(alice)
+    mine, theirs = Token.objects.get(user=alice).pk, bob.membership.pk
+    connection.close()
+    asked = [
+        f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: 192.0.2.1\r\n"
+        f"Authorization: Bearer {each}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{{}}"
+        for each in (token, stolen)
+        for method, path in (("POST", f"{REPORTS}/x/discard"), ("GET", "/v1/orgs/me"))
+    ]
+    with world.hub(HUB_TRUSTED_PROXIES="1") as hub, asking(hub.port, 8, asked):
+        time.sleep(5)
+        browser = Browser(hub, alice)
+        browser.headers["X-Forwarded-For"] = "203.0.113.7"
+        pages = [f"tokens/{mine}/revoke", f"account/members/{theirs}/remove"]
+        told = [browser.submit(f"/settings/{each}/").status_code for each in pages]
+    stay = acme.memberships.count(), Token.objects.count()
+    connection.close()
+    figures = f"alice's forms are told {told}; members and tokens that stay: {stay}"
+    return stands_if(told == [302, 302] and stay == (1, 0), figures)
 
 
 @attack(MEMBER, "stop the Hub")

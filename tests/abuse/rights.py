@@ -9,6 +9,7 @@ from django.db import connection
 from integrations.models import Integration
 from orgs.models import Membership, Organization
 from tests import build
+from tests.abuse.people import Browser, Program, member
 from tests.abuse.table import FORMER, MEMBER, attack
 from tests.abuse.world import Shipped, World, stands_if
 from tests.faults.world import let_pass
@@ -56,6 +57,23 @@ def rights_that_were_lost(world: World) -> str:
         f"opting the site out: {opted_out}; a report of each claim a day later: {issues} issues, "
         f"of the site she reads {read}; told: {told}",
     )
+
+
+@attack(FORMER, "receive what an organization proves after they have gone")
+def token_of_who_was_removed(world: World) -> str:
+    """acme's pipeline has a token that alice has made; bob removes her, and the pipeline claims as before."""
+    acme = world.acme("docs.acme.com")
+    alice, token = member(acme)
+    bob, _ = member(acme, "bob")
+    claim = {"name": "guide.acme.com"}
+    with world.hub() as hub:
+        pipeline = Program(hub, token)
+        before = pipeline.call("GET", "/orgs/me").status_code
+        page = f"/settings/account/members/{alice.membership.pk}/remove/"
+        removed = Browser(hub, bob).submit(page).status_code
+        after = pipeline.call("POST", "/orgs/me/domains", claim).status_code
+    figures = f"the pipeline is told {before}; once alice is removed ({removed}): {after}"
+    return stands_if((before, removed, after) == (200, 302, 401), figures)
 
 
 @attack(FORMER, "go on receiving")

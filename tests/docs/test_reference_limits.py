@@ -138,7 +138,10 @@ def test_what_may_happen_at_once():
     each = "{} for each process"
 
     assert named("limit at once") == {
-        "requests of one organization's members": each.format(at_once.MOST),
+        "requests of one person in the browser, and with tokens": f"{at_once.MOST} each for each process",
+        "requests of all members of an organization who are no owners": each.format(
+            at_once.MOST_OF_MEMBERS
+        ),
         "questions to GitHub of one organization": each.format(asking.looks._most),
         "checks of DNS records and of sites of one organization": each.format(
             verification.looks._most

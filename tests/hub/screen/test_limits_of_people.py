@@ -144,7 +144,10 @@ def set_up(member: Membership, code_host) -> Membership:
 @pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 def test_a_new_organization_brings_no_new_limits(act, code_host):
     bob = set_up(fresh(code_host, "bob"), code_host)
-    carol = build.member(bob.organization, "carol").membership
+    Membership.objects.filter(pk=bob.pk).update(role="member")
+    bob.refresh_from_db()
+    build.member(bob.organization, "alice")
+    carol = build.member(bob.organization, "carol", role="member").membership
     organizations = {bob.organization_id}
     act(bob)
     with pytest.raises(RateLimited):
@@ -193,7 +196,18 @@ def test_what_is_refused_counts_for_nobody(code_host):
     ask_github(alice)
 
 
-def test_what_an_organization_changes_has_a_rate_whatever_it_is(code_host, monkeypatch):
+def test_what_members_ask_for_keeps_an_owner_from_nothing(code_host):
+    bob = set_up(fresh(code_host, "bob"), code_host)
+    carol = build.member(bob.organization, "carol", role="member").membership
+    ask_github(carol)
+
+    ask_github(bob)
+
+    with pytest.raises(RateLimited):
+        ask_github(bob)
+
+
+def test_what_a_person_changes_has_a_rate_whatever_it_is(code_host, monkeypatch):
     """Attacks: reports discarded and restored all the time, and what else members can do again and again."""
     member = set_up(signed_in(1, "bob"), code_host)
     monkeypatch.setattr(counted, "CHANGES", "2/hour")
@@ -201,12 +215,24 @@ def test_what_an_organization_changes_has_a_rate_whatever_it_is(code_host, monke
     web.force_login(member.user)
     mine = f"/v1/orgs/me/reports/{report_of(member)}"
 
-    answers = [
-        program.post(f"{mine}/discard"),
-        web.post("/settings/integration/pause/"),
-        program.post(f"{mine}/discard"),
-        web.post("/settings/integration/pause/"),
-    ]
+    by_token = [program.post(f"{mine}/{act}") for act in ("discard", "restore", "discard")]
+    by_form = [web.post(f"/settings/integration/{each}/") for each in ("pause", "resume", "pause")]
 
-    assert [each.status_code for each in answers] == [200, 302, 429, 429]
+    assert [each.status_code for each in by_token] == [200, 200, 429]
+    assert [each.status_code for each in by_form] == [302, 302, 429]
     assert program.get(mine).status_code == web.get("/settings/").status_code == 200
+
+
+def test_a_member_who_changes_all_the_time_keeps_nobody_from_removing_them(code_host, monkeypatch):
+    monkeypatch.setattr(counted, "CHANGES", "2/hour")
+    alice = set_up(signed_in(1, "alice"), code_host)
+    bob = build.member(alice.organization, "bob", role="member")
+    program, web = build.api(build.token(bob)), Client()
+    web.force_login(alice.user)
+
+    told = [program.post("/v1/orgs/me/reports/x/discard").status_code for _ in range(4)]
+    removed = web.post(f"/settings/account/members/{bob.membership.pk}/remove/")
+
+    assert told == [404, 404, 429, 429]
+    assert removed.status_code == 302
+    assert [each.login for each in alice.organization.memberships.all()] == ["alice"]

@@ -386,7 +386,6 @@ def test_nothing_is_claimed_for_an_organization_whose_last_owner_leaves(alice, m
     def meanwhile(*told):
         Organization.objects.update(left_at=Now())
 
-    monkeypatch.setattr("orgs.api.authentication.counted.check_change", lambda member: None)
     monkeypatch.setattr("orgs.domains.claiming.counted.check", meanwhile)
 
     answer = claim(alice)
