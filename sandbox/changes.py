@@ -208,10 +208,14 @@ class Changes(Announcements):
         with self.changing():
             comment.issue.comments.remove(comment)
 
-    def lock_issue(self, repository: AnyRepository, number: int, *, locked: bool = True) -> None:
+    def lock_issue(
+        self, repository: AnyRepository, number: int, *, locked: bool = True, by: str = "alice"
+    ) -> None:
         """Let nobody comment on an issue, or everybody again."""
         with self.changing():
-            self.issue(repository, number).locked = locked
+            issue = self.issue(repository, number)
+            issue.locked = locked
+            self.announce_issue("locked" if locked else "unlocked", issue, by=by)
 
     def transfer_issue(
         self, repository: AnyRepository, number: int, to: AnyRepository, *, by: str

@@ -1,7 +1,7 @@
 """One attempt at a comment: whatever GitHub answers and however often this is called, there is one."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from core import connections
 from core.watching import metrics
@@ -48,7 +48,17 @@ def _attempt(comment: Comment, deadline: float) -> None:
     except github_api.IssueGone as error:
         releasing.release(comment, str(error))
     except github_api.Locked as error:
-        comment.wait(str(error), leased.AGAIN)
+        comment.wait(str(error), _longer(comment))
+
+
+def _wait_until_unlocked(comment: Comment) -> None:
+    """GitHub would refuse it, which would count against the pace."""
+    comment.leave(github_api.IS_LOCKED, _longer(comment))
+
+
+def _longer(comment: Comment) -> timedelta:
+    """Twice as long each time, from an hour to a day: what is locked for good takes nobody's turns."""
+    return min(leased.AGAIN * 2 ** min(comment.tries - 1, 5), timedelta(days=1))
 
 
 def write(comment: Comment, deadline: float) -> None:
@@ -56,23 +66,24 @@ def write(comment: Comment, deadline: float) -> None:
     if _is_for_others(comment):
         comment.leave(UNOWNED, leased.AGAIN)
         return
-    _read_anew(comment, deadline)
+    facts = _read_anew(comment, deadline)
     again.note_missed(comment.lead_id)
     if comment.comment_id is None:
-        _look(comment, deadline)
+        _look(comment, facts, deadline)
     else:
-        _edit(comment, comment.comment_id, deadline)
+        _edit(comment, comment.comment_id, facts, deadline)
 
 
 def write_again(comment: Comment, deadline: float) -> None:
     """Write it if the issue is still closed as it was on this occasion; later, write it anew."""
     if _is_for_others(comment):
         comment.leave(UNOWNED, leased.AGAIN)
-    elif comment.comment_id is None:
-        facts = _read_anew(comment, deadline)
-        _look(comment, deadline, is_timely=again.is_still_closed(comment, facts))
+        return
+    facts = _read_anew(comment, deadline)
+    if comment.comment_id is None:
+        _look(comment, facts, deadline, is_timely=again.is_still_closed(comment, facts))
     else:
-        _edit(comment, comment.comment_id, deadline)
+        _edit(comment, comment.comment_id, facts, deadline)
 
 
 def reopen(comment: Comment, deadline: float) -> None:
@@ -89,7 +100,7 @@ def reopen(comment: Comment, deadline: float) -> None:
         _reopen(comment, _read_anew(comment, deadline), deadline)
 
 
-def _look(comment: Comment, deadline: float, *, is_timely: bool = True) -> None:
+def _look(comment: Comment, facts: IssueFacts, deadline: float, *, is_timely: bool = True) -> None:
     """Write the comment, unless an attempt before has, also one of a Hub before a restored backup."""
     since = (comment.posted_at or comment.lead.created_at) - github_api.CLOCKS_DIFFER
     connections.give_back()  # hold no connection while waiting for GitHub
@@ -107,6 +118,8 @@ def _look(comment: Comment, deadline: float, *, is_timely: bool = True) -> None:
         comment.leave(UNOWNED, leased.AGAIN)
     elif not is_timely:
         comment.drop(CHANGED)
+    elif facts.is_locked:
+        _wait_until_unlocked(comment)
     else:
         _post(comment, deadline)
 
@@ -165,7 +178,7 @@ def _post(comment: Comment, deadline: float) -> None:
     _note("made", comment, made)
 
 
-def _edit(comment: Comment, comment_id: int, deadline: float) -> None:
+def _edit(comment: Comment, comment_id: int, facts: IssueFacts, deadline: float) -> None:
     """Write it anew if it is still as the Hub wrote it, and is to say something else now."""
     connections.give_back()
     there = github_api.read_comment(*comment.place, comment_id, deadline=deadline)
@@ -178,6 +191,8 @@ def _edit(comment: Comment, comment_id: int, deadline: float) -> None:
         comment.left(EDITED)
     elif not (text := words.of(comment)) or words.are_same(there.body, text):
         comment.is_as_it_was(until)
+    elif facts.is_locked:
+        _wait_until_unlocked(comment)
     else:
         _patch(comment, comment_id, text, until, deadline)
 

@@ -59,6 +59,7 @@ from integrations.github_api.comments import (
 )
 from integrations.github_api.errors import (
     FOR_OPERATORS,
+    IS_LOCKED,
     BadCode,
     Blocked,
     Busy,
@@ -105,6 +106,7 @@ __all__ = [
     "ARCHIVED",
     "CLOCKS_DIFFER",
     "FOR_OPERATORS",
+    "IS_LOCKED",
     "AppFacts",
     "BadCode",
     "Blocked",

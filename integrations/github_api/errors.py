@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 FOR_OPERATORS = " An operator of this Hub has to fix this."
+IS_LOCKED = "The issue is locked. Unlock it, and the Hub comments on it within a day."
 LIMIT_REACHED = "GitHub's rate limit is reached"
 
 

@@ -16,6 +16,7 @@ from integrations.github_api.answers import (
     raise_for_limit,
 )
 from integrations.github_api.errors import (
+    IS_LOCKED,
     Blocked,
     Gone,
     Locked,
@@ -129,9 +130,7 @@ def raise_for_refusal(answer: GitHubAnswer, repository: Repository, *, what: str
         case 401:
             raise Blocked(f"GitHub does not accept the app's token for {repository.name}.")
         case 403 if "issue is locked" in answer.message.lower():
-            raise Locked(
-                "The issue is locked. Unlock it, and the Hub comments on it within an hour."
-            )
+            raise Locked(IS_LOCKED)
         case 403 if "archived" in answer.message.lower():
             raise Blocked(f"{repository.name}{ARCHIVED}")
         case 403 if what == "comment" and NO_PERMISSION not in answer.message.lower():

@@ -17,9 +17,10 @@ from core import client_address, connections, rates
 from core.cors import OneOrigin
 from core.errors import ApiError
 from integrations.delivery import holds
+from integrations.github_api import IS_LOCKED
 from integrations.github_sync import applying, signature, visibility, webhook_payload
 from integrations.github_sync.webhook_payload import NotAWebhook, Payload
-from integrations.models import Delivery, Installation, Integration, News, Webhook
+from integrations.models import Comment, Delivery, Installation, Integration, News, Webhook
 from integrations.models.integration import IntegrationQuerySet
 from integrations.ownership import site_claims
 from orgs.api.authentication import Unauthorized
@@ -235,6 +236,10 @@ def _issue(state: Delivery.IssueState) -> Action:
     return note
 
 
+def _unlocked(payload: Payload) -> None:
+    Comment.objects.note_over(*_issue_of(payload), reason=IS_LOCKED)
+
+
 ACTIONS: dict[tuple[str, str], Action] = {
     ("installation", "deleted"): _of_installation(applying.mark_uninstalled),
     ("installation", "suspend"): _of_installation(applying.mark_suspended),
@@ -252,5 +257,6 @@ ACTIONS: dict[tuple[str, str], Action] = {
     ("issues", "closed"): _issue(Delivery.IssueState.CLOSED),
     ("issues", "reopened"): _issue(Delivery.IssueState.OPEN),
     ("issues", "deleted"): _issue(Delivery.IssueState.DELETED),
+    ("issues", "unlocked"): _unlocked,
     ("issues", "transferred"): _issue(Delivery.IssueState.DELETED),  # there it is gone
 }

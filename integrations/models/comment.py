@@ -74,6 +74,11 @@ class CommentQuerySet(LeasedQuerySet):
         incomplete = lists.exclude(status=states.WRITTEN, left_out=[])
         incomplete.update(status=states.PENDING, changes=F("changes") + 1)
 
+    def note_over(self, repository_id: int, number: int, *, reason: str) -> None:
+        """What kept comments on an issue waiting is over: write them now."""
+        there = self.filter(lead__repository_id=repository_id, lead__issue_number=number)
+        there.filter(reason=reason, lease_until=None).update(due_at=clock.now())
+
     def note_let_go(self) -> None:
         """A hold of an operator is over: have written what was left out for one."""
         self.filter(reason=ON_HOLD)._write_anew()

@@ -86,6 +86,12 @@ def test_a_webhook_can_be_replayed(host, inbox):
         (lambda host, it: host.close_issue("acme/docs", 1, by="bob"), "issues", "closed"),
         (lambda host, it: host.reopen_issue("acme/docs", 1, by="bob"), "issues", "reopened"),
         (lambda host, it: host.delete_issue("acme/docs", 1, by="bob"), "issues", "deleted"),
+        (lambda host, it: host.lock_issue("acme/docs", 1, by="bob"), "issues", "locked"),
+        (
+            lambda host, it: host.lock_issue("acme/docs", 1, locked=False, by="bob"),
+            "issues",
+            "unlocked",
+        ),
         (
             lambda host, it: host.create_issue("acme/docs", title="New", user="bob"),
             "issues",

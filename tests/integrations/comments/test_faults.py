@@ -576,20 +576,75 @@ def test_killed_while_what_joined_is_let_go(acme, code_host, settle, monkeypatch
     assert state() == "dropped"
 
 
-def test_on_a_locked_issue_it_is_tried_again_each_hour(acme, code_host, clock):
+def posts(code_host) -> int:
+    return sum(each.method == "POST" and "/comments" in each.path for each in code_host.requests)
+
+
+def test_on_a_locked_issue_it_waits_longer_each_time_and_asks_for_no_comment(
+    acme, code_host, clock
+):
+    """A comment that GitHub refuses counts against the pace of its installation: many kept all others waiting."""
     fold("First")
     code_host.lock_issue("acme/docs", 1)
 
-    maintain()
+    looks = []
+    for _ in range(4 * 24):
+        maintain()
+        looks.append(comment().tries)
+        clock.advance(minutes=61)
+
     assert (state(), "locked" in comment().reason) == ("pending", True)
-    maintain()
-    assert comment().tries == 1
     assert not Integration.objects.get().problem
+    assert looks[:4] == [1, 2, 2, 3]
+    assert looks[-1] == 8
+    assert (posts(code_host), comment().last_tried_at) == (0, None)
 
     code_host.lock_issue("acme/docs", 1, locked=False)
+    clock.advance(days=1)
+    maintain()
+
+    assert state() == "written"
+
+
+def test_once_the_issue_is_unlocked_it_is_written_at_once(acme, code_host, clock, live_server):
+    code_host.app.webhook_url = f"{live_server.url}/v1/webhooks/github"
+    fold("First")
+    code_host.lock_issue("acme/docs", 1)
+    maintain()
+
+    code_host.lock_issue("acme/docs", 1, locked=False)
+    maintain()
+
+    assert state() == "written"
+
+
+def test_below_a_locked_issue_no_comment_is_edited(acme, code_host, clock):
+    fold("First")
+    maintain()
+    code_host.lock_issue("acme/docs", 1)
+    fold("Second")
+    clock.advance(hours=2)
+    maintain()
+    edits = [each for each in code_host.requests if each.method == "PATCH"]
+
+    code_host.lock_issue("acme/docs", 1, locked=False)
+    clock.advance(days=1)
+    maintain()
+
+    assert edits == []
+    assert "2 more reports" in shown(code_host)
+
+
+def test_an_issue_that_is_locked_meanwhile_is_refused_once(acme, code_host, clock):
+    fold("First")
+    code_host.fail("403_locked", method="POST", path="comments")
+    maintain()
+    code_host.lock_issue("acme/docs", 1)
     clock.advance(minutes=61)
     maintain()
-    assert state() == "written"
+
+    assert (state(), "locked" in comment().reason) == ("pending", True)
+    assert posts(code_host) == 1
 
 
 def test_an_issue_that_strangers_have_filled_with_comments_stops_no_other(
