@@ -39,7 +39,8 @@ class Turns:
     before what they have asked for is done.
 
     For the same reason all whose calls have cost much lately have one such share together, and others come before them.
-    What counts is the processor's time: to wait for a database or for GitHub costs nothing.
+    Each of them has an equal part of it, one thread at least, and in turn what others leave of theirs. What counts is the
+    processor's time: to wait for a database or for GitHub costs nothing.
 
     The calls without a name are one queue, which may have all threads.
     """
@@ -90,9 +91,12 @@ class Turns:
         return self._next_of(costly, now) if costly else None
 
     def _next_of(self, costly: list[Queue], now: float) -> Call | None:
-        running = (each for each in self._running if self._is_costly(each, now))
-        share = max(1, self._share // len({*costly, *running}))
-        return next((self._first(each) for each in costly if self._running[each] < share), None)
+        running = {each for each in self._running if self._is_costly(each, now)}
+        part = max(1, self._share // len({*costly, *running}))
+        has_less = (each for each in costly if self._running[each] < part)
+        is_left = sum(self._running[each] for each in running) < self._share
+        queue = next(has_less, costly[0] if is_left else None)
+        return queue and self._first(queue)
 
     def begin(self, call: Call) -> None:
         """Note that it begins: it waits no longer, and its queue has its next turn after all others."""

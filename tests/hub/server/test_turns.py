@@ -81,14 +81,31 @@ def test_each_caller_has_four_until_it_is_known_what_they_cost(passed, added):
     assert "".join(whose(begun(some))) == 4 * "abcde"
 
 
-@pytest.mark.parametrize(("number", "each"), [(1, 8), (2, 4), (3, 2), (5, 1), (20, 1)])
-def test_all_who_have_cost_much_share_a_quarter(passed, added, number, each):
+@pytest.mark.parametrize(
+    ("number", "parts"), [(1, [8]), (2, [4, 4]), (3, [3, 3, 2]), (5, [2, 2, 2, 1, 1]), (20, 20 * [1])]
+)
+def test_all_who_have_cost_much_share_a_quarter(passed, added, number, parts):
     some = Turns(THREADS)
     for n in range(number):
         spend(some, added, f"eve {n}", 1)
         added(some, f"eve {n}", 10)
 
-    assert Counter(whose(begun(some))) == {f"eve {n}": each for n in range(number)}
+    assert Counter(whose(begun(some))) == {f"eve {n}": part for n, part in enumerate(parts)}
+
+
+def test_what_some_who_have_cost_much_leave_of_the_quarter_is_for_the_others(passed, added):
+    some = Turns(THREADS)
+    for caller in ("eve", "mallory", "trudy"):
+        spend(some, added, caller, 1)
+        added(some, caller)
+    begun(some)
+
+    added(some, "eve", THREADS)
+    eves = whose(begun(some))
+    added(some, "mallory", THREADS)
+    mallorys = whose(begun(some))
+
+    assert (eves, mallorys) == (["eve"] * (THREADS // 4 - 3), ["mallory"])
 
 
 def test_others_come_before_those_who_have_cost_much(passed, added):
