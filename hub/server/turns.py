@@ -19,6 +19,7 @@ class Queue(NamedTuple):
 
     caller: str | None
     is_of_probes: bool
+    has_costs: bool = True  # of what has none, nothing is counted
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -110,14 +111,14 @@ class Turns:
         self._running[queue] -= 1
         if not self._running[queue]:
             del self._running[queue]
-        if queue.caller is not None:
+        if _is_counted(queue):
             self._spend(queue, seconds)
 
     def _first(self, queue: Queue) -> Call:
         return next(iter(self._waiting[queue].values()))
 
     def _is_costly(self, queue: Queue, now: float) -> bool:
-        if queue.caller is None:
+        if not _is_counted(queue):
             return False
         return self._spent_lately(queue, now) + self._running[queue] * RUNNING >= LITTLE
 
@@ -131,3 +132,7 @@ class Turns:
     def _spent_lately(self, queue: Queue, now: float) -> float:
         seconds, then = self._spent.get(queue, (0, now))
         return seconds * 0.5 ** ((now - then) / HALVED)
+
+
+def _is_counted(queue: Queue) -> bool:
+    return queue.has_costs and queue.caller is not None

@@ -189,6 +189,23 @@ def test_what_has_no_name_costs_nothing_and_has_all_threads(passed, added):
     assert begun(some) == calls[:THREADS]
 
 
+def test_what_has_no_costs_has_a_quarter_beside_who_has_cost_much(passed, added, loop):
+    some = Turns(THREADS)
+    for caller in ("eve", "mallory"):
+        spend(some, added, caller, 1)
+        added(some, caller, THREADS)
+    begun(some)
+    queue = Queue("github", is_of_probes=False, has_costs=False)
+
+    for _ in range(THREADS):
+        some.add(Call(print, queue, loop.create_future(), print))
+    calls = begun(some)
+    some.end(calls[0], 100)
+
+    assert whose(calls) == ["github"] * (THREADS // 4)
+    assert whose(begun(some)) == ["github"]
+
+
 def test_of_a_million_callers_few_are_remembered(passed, added):
     some = Turns(THREADS)
     for n in range(2 * turns.REMEMBERED):
