@@ -39,9 +39,9 @@ class Turns:
     one caller asks for keeps another waiting also while a thread is free. Whoever is alone has no more: others may come
     before what they have asked for is done.
 
-    For the same reason all whose calls have cost much lately have one such share together, and others come before them.
-    Each of them has an equal part of it, one thread at least, and in turn what others leave of theirs. What counts is the
-    processor's time: to wait for a database or for GitHub costs nothing.
+    For the same reason all whose calls have cost much lately have one such share together. Each of them has an equal part
+    of it, and in turn what others leave of theirs. Each has one thread at least, but beyond the share everybody else comes
+    before them. What counts is the processor's time: to wait for a database or for GitHub costs nothing.
 
     The calls without a name are one queue, which may have all threads.
     """
@@ -81,23 +81,25 @@ class Turns:
 
     def next(self) -> Call | None:
         """The call that may begin, if one may; few queues have all of their share and are passed over."""
-        now, costly = time.monotonic(), []
+        now, costly, other = time.monotonic(), [], None
         for queue in self._waiting:
-            if queue.caller is None:
-                return self._first(queue)
             if self._is_costly(queue, now):
                 costly.append(queue)
-            elif self._running[queue] < self._share:
-                return self._first(queue)
-        return self._next_of(costly, now) if costly else None
+            elif queue.caller is None or self._running[queue] < self._share:
+                other = queue
+                break
+        queue = self._next_of(costly, other, now) if costly else other
+        return queue and self._first(queue)
 
-    def _next_of(self, costly: list[Queue], now: float) -> Call | None:
+    def _next_of(self, costly: list[Queue], other: Queue | None, now: float) -> Queue | None:
+        """One of those that have cost much, or the other one, whose turn is after theirs."""
         running = {each for each in self._running if self._is_costly(each, now)}
+        is_left = sum(self._running[each] for each in running) < self._share
+        if other and not is_left:
+            return other
         part = max(1, self._share // len({*costly, *running}))
         has_less = (each for each in costly if self._running[each] < part)
-        is_left = sum(self._running[each] for each in running) < self._share
-        queue = next(has_less, costly[0] if is_left else None)
-        return queue and self._first(queue)
+        return next(has_less, costly[0] if is_left else None)
 
     def begin(self, call: Call) -> None:
         """Note that it begins: it waits no longer, and its queue has its next turn after all others."""

@@ -456,13 +456,16 @@ def test_what_counts_is_the_time_of_the_processor_that_a_thread_had(monkeypatch)
         another.join()
 
     async def conversation(threads: Threads) -> list[str]:
-        await threads.run(wait, "alice")
-        await threads.run(compute, "eve")
-        gate, order = threading.Event(), []
+        for work, caller in ((wait, "alice"), (compute, "eve"), (compute, "mallory")):
+            await threads.run(work, caller)
+        gate, end, order = threading.Event(), threading.Event(), []
+        share = threads.run(lambda: end.wait(10), "mallory")  # of all who have cost much
         held = threads.run(lambda: gate.wait(10))
         calls = [threads.run(lambda c=c: order.append(c), c) for c in ("eve", "alice", "bob")]
         gate.set()
         await asyncio.gather(held, *calls)
+        end.set()
+        await share
         return order
 
-    assert ask(Threads(1, WAITING), conversation) == ["alice", "bob", "eve"]
+    assert ask(Threads(2, WAITING), conversation) == ["alice", "bob", "eve"]

@@ -61,6 +61,13 @@ def spend(some: Turns, added, caller: str | None, seconds: float) -> None:
     some.end(call, seconds)
 
 
+def use_up(some: Turns, added) -> None:
+    """Let somebody who has cost much have all of the quarter."""
+    spend(some, added, "mallory", 1000)
+    added(some, "mallory", THREADS // 4)
+    begun(some)
+
+
 def whose(calls: list[Call]) -> list[str | None]:
     return [each.queue.caller for each in calls]
 
@@ -108,13 +115,23 @@ def test_what_some_who_have_cost_much_leave_of_the_quarter_is_for_the_others(pas
     assert (eves, mallorys) == (["eve"] * (THREADS // 4 - 3), ["mallory"])
 
 
-def test_others_come_before_those_who_have_cost_much(passed, added):
+def test_who_has_cost_much_has_a_turn_however_many_others_wait(passed, added):
     some = Turns(THREADS)
     spend(some, added, "eve", 1)
-    added(some, "eve", THREADS)
+    for caller in ("alice", "eve", "bob", "carol"):
+        added(some, caller)
+
+    assert whose(begun(some)) == ["alice", "eve", "bob", "carol"]
+
+
+def test_beyond_the_quarter_others_come_before_those_who_have_cost_much(passed, added):
+    some = Turns(THREADS)
+    use_up(some, added)
+    spend(some, added, "eve", 1)
+    added(some, "eve", 2)
     added(some, "alice", 2)
 
-    assert whose(begun(some))[:3] == ["alice", "alice", "eve"]
+    assert whose(begun(some)) == ["alice", "alice", "eve", "eve"]
 
 
 def test_who_has_cost_much_and_waits_for_nothing_has_a_part_while_their_calls_run(passed, added):
@@ -145,6 +162,7 @@ def test_those_who_have_cost_much_take_turns(passed, added):
 
 def test_half_of_what_was_spent_is_forgotten_in_ten_seconds(passed, added):
     some = Turns(THREADS)
+    use_up(some, added)
     spend(some, added, "alice", 1.9)
     costly = []
 
@@ -162,6 +180,7 @@ def test_half_of_what_was_spent_is_forgotten_in_ten_seconds(passed, added):
 
 def test_what_only_waits_costs_nothing(passed, added):
     some = Turns(THREADS)
+    use_up(some, added)
     for _ in range(100):
         spend(some, added, "alice", 0)
     for caller in ("alice", "bob"):
@@ -172,6 +191,7 @@ def test_what_only_waits_costs_nothing(passed, added):
 
 def test_probes_have_turns_and_costs_of_their_own(passed, added, loop):
     some = Turns(THREADS)
+    use_up(some, added)
     spend(some, added, "alice", 100)
     added(some, "alice")
     probe = Call(print, Queue("alice", is_of_probes=True), loop.create_future(), print)
