@@ -60,8 +60,8 @@ class Threads:
         """Do `work` in a thread, as soon as it is the turn of `caller`. Call it in the event loop.
 
         Those who call without a name take turns as one caller, which may have all threads. Probes of a caller wait for
-        each other only. What has no costs keeps its share, however much of the processor's time it needs. The result raises
-        `Overloaded` if too many wait.
+        each other only. What has no costs keeps its share, however much of the processor's time it needs. The result
+        raises `Overloaded` if too many wait.
         """
         result = asyncio.get_running_loop().create_future()
         call = Call(work, Queue(caller, is_probe, has_costs), result, self._over)

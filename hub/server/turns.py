@@ -39,9 +39,10 @@ class Turns:
     one caller asks for keeps another waiting also while a thread is free. Whoever is alone has no more: others may come
     before what they have asked for is done.
 
-    For the same reason all whose calls have cost much lately have one such share together. Each of them has an equal part
-    of it, and in turn what others leave of theirs. Each has one thread at least, but beyond the share everybody else comes
-    before them. What counts is the processor's time: to wait for a database or for GitHub costs nothing.
+    For the same reason all whose calls have cost much lately have one such share together. Each of them has an equal
+    part of it, and in turn what others leave of theirs. Each has one thread at least, but beyond the share everybody
+    else comes before them. What counts is the processor's time: to have waited for a database or for GitHub costs
+    nothing, but a call that runs counts for a little, since nobody knows yet what it costs.
 
     The calls without a name are one queue, which may have all threads.
     """
@@ -81,15 +82,16 @@ class Turns:
 
     def next(self) -> Call | None:
         """The call that may begin, if one may; few queues have all of their share and are passed over."""
-        now, costly, other = time.monotonic(), [], None
+        now, costly = time.monotonic(), []
+        other: Queue | None = None
         for queue in self._waiting:
             if self._is_costly(queue, now):
                 costly.append(queue)
             elif queue.caller is None or self._running[queue] < self._share:
                 other = queue
                 break
-        queue = self._next_of(costly, other, now) if costly else other
-        return queue and self._first(queue)
+        chosen = self._next_of(costly, other, now) if costly else other
+        return chosen and self._first(chosen)
 
     def _next_of(self, costly: list[Queue], other: Queue | None, now: float) -> Queue | None:
         """One of those that have cost much, or the other one, whose turn is after theirs."""

@@ -89,7 +89,8 @@ def test_each_caller_has_four_until_it_is_known_what_they_cost(passed, added):
 
 
 @pytest.mark.parametrize(
-    ("number", "parts"), [(1, [8]), (2, [4, 4]), (3, [3, 3, 2]), (5, [2, 2, 2, 1, 1]), (20, 20 * [1])]
+    ("number", "parts"),
+    [(1, [8]), (2, [4, 4]), (3, [3, 3, 2]), (5, [2, 2, 2, 1, 1]), (20, 20 * [1])],
 )
 def test_all_who_have_cost_much_share_a_quarter(passed, added, number, parts):
     some = Turns(THREADS)
