@@ -24,7 +24,7 @@ WAITING = 8  # requests that may wait for each thread
 PROBES = ("/readyz", "/metrics")
 # What keeps only the processor busy: the docs, files for agents, and pages for everybody without a database.
 TO_READ = re.compile(r"/(v0[/.].*|(connect|privacy|report)/|llms.*|openapi\.json|sitemap\.xml)?")
-SIGNED = "signed webhooks"  # takes turns as a network does
+SIGNED = "signed webhooks"  # takes turns as a network does that costs little
 SIGNATURE = signature.HEADER.lower().encode()
 QUICKLY_READ = 64 * 1024  # bytes of a webhook: more would keep the event loop for too long
 SHARE = 16  # one of so many threads is for these: with more, they are no faster, and reports wait longer
@@ -71,7 +71,8 @@ class Bridge:
             caller = SIGNED
         known = None if caller == client_address.UNKNOWN else caller
         threads = self._for_readers if is_to_read(scope) else self._threads
-        result = threads.run(work, known, is_probe=scope["path"] in PROBES)
+        is_probe = scope["path"] in PROBES
+        result = threads.run(work, known, is_probe=is_probe, has_costs=caller != SIGNED)
         with self._bodies.held(body, caller, threads, result):
             return await result
 

@@ -50,15 +50,21 @@ class Threads:
         self._is_short = False  # the system started no thread when one was asked for
 
     def run(
-        self, work: Callable[[], T], caller: str | None = None, *, is_probe: bool = False
+        self,
+        work: Callable[[], T],
+        caller: str | None = None,
+        *,
+        is_probe: bool = False,
+        has_costs: bool = True,
     ) -> "asyncio.Future[T]":
         """Do `work` in a thread, as soon as it is the turn of `caller`. Call it in the event loop.
 
         Those who call without a name take turns as one caller, which may have all threads. Probes of a caller wait for
-        each other only. The result raises `Overloaded` if too many wait.
+        each other only. What has no costs keeps its share, however much of the processor's time it needs. The result
+        raises `Overloaded` if too many wait.
         """
         result = asyncio.get_running_loop().create_future()
-        call = Call(work, Queue(caller, is_probe), result, self._over)
+        call = Call(work, Queue(caller, is_probe, has_costs), result, self._over)
         self._turns.add(call)
         self._start()
         if not self._workers:  # nobody would ever begin with it

@@ -19,6 +19,7 @@ class Queue(NamedTuple):
 
     caller: str | None
     is_of_probes: bool
+    has_costs: bool = True  # of what has none, nothing is counted
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -38,8 +39,10 @@ class Turns:
     one caller asks for keeps another waiting also while a thread is free. Whoever is alone has no more: others may come
     before what they have asked for is done.
 
-    For the same reason all whose calls have cost much lately have one such share together, and others come before them.
-    What counts is the processor's time: to wait for a database or for GitHub costs nothing.
+    For the same reason all whose calls have cost much lately have one such share together. Each of them has an equal
+    part of it, and in turn what others leave of theirs. Each has one thread at least, but beyond the share everybody
+    else comes before them. What counts is the processor's time: to have waited for a database or for GitHub costs
+    nothing, but a call that runs counts for a little, since nobody knows yet what it costs.
 
     The calls without a name are one queue, which may have all threads.
     """
@@ -80,19 +83,25 @@ class Turns:
     def next(self) -> Call | None:
         """The call that may begin, if one may; few queues have all of their share and are passed over."""
         now, costly = time.monotonic(), []
+        other: Queue | None = None
         for queue in self._waiting:
-            if queue.caller is None:
-                return self._first(queue)
             if self._is_costly(queue, now):
                 costly.append(queue)
-            elif self._running[queue] < self._share:
-                return self._first(queue)
-        return self._next_of(costly, now) if costly else None
+            elif queue.caller is None or self._running[queue] < self._share:
+                other = queue
+                break
+        chosen = self._next_of(costly, other, now) if costly else other
+        return chosen and self._first(chosen)
 
-    def _next_of(self, costly: list[Queue], now: float) -> Call | None:
-        running = (each for each in self._running if self._is_costly(each, now))
-        share = max(1, self._share // len({*costly, *running}))
-        return next((self._first(each) for each in costly if self._running[each] < share), None)
+    def _next_of(self, costly: list[Queue], other: Queue | None, now: float) -> Queue | None:
+        """One of those that have cost much, or the other one, whose turn is after theirs."""
+        running = {each for each in self._running if self._is_costly(each, now)}
+        is_left = sum(self._running[each] for each in running) < self._share
+        if other and not is_left:
+            return other
+        part = max(1, self._share // len({*costly, *running}))
+        has_less = (each for each in costly if self._running[each] < part)
+        return next(has_less, costly[0] if is_left else None)
 
     def begin(self, call: Call) -> None:
         """Note that it begins: it waits no longer, and its queue has its next turn after all others."""
@@ -106,14 +115,14 @@ class Turns:
         self._running[queue] -= 1
         if not self._running[queue]:
             del self._running[queue]
-        if queue.caller is not None:
+        if _is_counted(queue):
             self._spend(queue, seconds)
 
     def _first(self, queue: Queue) -> Call:
         return next(iter(self._waiting[queue].values()))
 
     def _is_costly(self, queue: Queue, now: float) -> bool:
-        if queue.caller is None:
+        if not _is_counted(queue):
             return False
         return self._spent_lately(queue, now) + self._running[queue] * RUNNING >= LITTLE
 
@@ -127,3 +136,7 @@ class Turns:
     def _spent_lately(self, queue: Queue, now: float) -> float:
         seconds, then = self._spent.get(queue, (0, now))
         return seconds * 0.5 ** ((now - then) / HALVED)
+
+
+def _is_counted(queue: Queue) -> bool:
+    return queue.has_costs and queue.caller is not None

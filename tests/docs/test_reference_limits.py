@@ -158,9 +158,11 @@ def test_what_may_happen_at_once():
         ),
         "threads for one network (/24, or /48)": "a quarter of `HUB_THREADS`",
         f"threads for all networks whose requests have cost more than {turns.LITTLE} seconds of the processor lately": (
-            "a quarter of `HUB_THREADS`, in equal parts of 1 at least"
+            "a quarter of `HUB_THREADS`, in equal parts of 1 at least, and what some leave of theirs for the others"
         ),
-        f"threads for signed webhooks of up to {bridge.QUICKLY_READ} bytes": "a quarter of `HUB_THREADS`",
+        f"threads for signed webhooks of up to {bridge.QUICKLY_READ} bytes, whatever they cost": (
+            "a quarter of `HUB_THREADS`"
+        ),
         "lists of all claims of an organization (`GET /v1/orgs/me`)": each.format(1),
         "scrapes of `/metrics`": each.format(scrape.AT_ONCE),
         "connections": f"{serve.MOST_CONNECTIONS} for each process, or half of its open files",

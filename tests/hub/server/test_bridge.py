@@ -18,7 +18,7 @@ import pytest
 from asgiref.testing import ApplicationCommunicator
 from django.core.handlers.wsgi import WSGIRequest
 
-from hub.server import answers, bodies, bridge, overload, spool, untaken
+from hub.server import answers, bodies, bridge, overload, spool, turns, untaken
 from hub.server.bridge import WAITING, Bridge, is_to_read
 from sandbox.webhooks import signature
 from tests.waiting import wait_until
@@ -629,6 +629,35 @@ def test_what_strangers_have_github_send_keeps_no_signed_webhook_waiting(setting
     true, waited = talk(conversation, costly, threads=8)
 
     assert {true.status, *(each.status for each in waited)} == {200}
+
+
+def test_signed_webhooks_have_a_quarter_however_much_they_and_others_cost(settings, monkeypatch):
+    settings.HUB_GITHUB_WEBHOOK_SECRET = "of the app"
+    monkeypatch.setattr(turns, "LITTLE", 0)
+    free, together = threading.Event(), threading.Barrier(7)
+    body = b"{}"
+
+    def costly(environ, start_response) -> Pieces:
+        if environ["PATH_INFO"] == bodies.WEBHOOK:
+            together.wait(10)
+        is_late = environ["PATH_INFO"] != bodies.WEBHOOK and not free.wait(10)
+        start_response("500 Late" if is_late else "200 OK", [])
+        return Pieces([b""])
+
+    async def asked(bridge: Bridge, path: str, of: str, body: bytes, **headers: str) -> Request:
+        request = Request(bridge, path, of=of, content_length=str(len(body)), **headers)
+        await request.send(body, more=False)
+        return request
+
+    async def conversation(bridge: Bridge) -> list[Answer]:
+        others = [await asked(bridge, "/v1/reports", f"192.0.{n}.1", b"") for n in range(6)]
+        signed = {"x_hub_signature_256": signature(body, "of the app")}
+        true = [await asked(bridge, bodies.WEBHOOK, "192.0.9.1", body, **signed) for _ in range(7)]
+        answers = [await each.answer() for each in true]
+        free.set()
+        return answers + [await each.answer() for each in others]
+
+    assert {each.status for each in talk(conversation, costly, threads=32)} == {200}
 
 
 def test_an_overload_is_one_line_when_it_begins_and_one_when_it_is_over(monkeypatch, caplog):

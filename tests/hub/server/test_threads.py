@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from hub.server import turns
 from hub.server.overload import Overloaded
 from hub.server.threads import Threads
 from tests.waiting import wait_until
@@ -438,3 +439,33 @@ def test_a_probe_holds_up_no_other_call_of_its_caller():
         await asyncio.gather(*readers.calls, *probes.calls)
 
     ask(Threads(8, WAITING), conversation)
+
+
+def test_what_counts_is_the_time_of_the_processor_that_a_thread_had(monkeypatch):
+    monkeypatch.setattr(turns, "RUNNING", 0)
+    monkeypatch.setattr(turns, "LITTLE", 0.02)
+
+    def compute() -> None:
+        end = time.thread_time() + 2 * turns.LITTLE
+        while time.thread_time() < end:
+            pass
+
+    def wait() -> None:
+        another = threading.Thread(target=compute)
+        another.start()
+        another.join()
+
+    async def conversation(threads: Threads) -> list[str]:
+        for work, caller in ((wait, "alice"), (compute, "eve"), (compute, "mallory")):
+            await threads.run(work, caller)
+        gate, end, order = threading.Event(), threading.Event(), []
+        share = threads.run(lambda: end.wait(10), "mallory")  # of all who have cost much
+        held = threads.run(lambda: gate.wait(10))
+        calls = [threads.run(lambda c=c: order.append(c), c) for c in ("eve", "alice", "bob")]
+        gate.set()
+        await asyncio.gather(held, *calls)
+        end.set()
+        await share
+        return order
+
+    assert ask(Threads(2, WAITING), conversation) == ["alice", "bob", "eve"]

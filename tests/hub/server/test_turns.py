@@ -61,6 +61,13 @@ def spend(some: Turns, added, caller: str | None, seconds: float) -> None:
     some.end(call, seconds)
 
 
+def use_up(some: Turns, added) -> None:
+    """Let somebody who has cost much have all of the quarter."""
+    spend(some, added, "mallory", 1000)
+    added(some, "mallory", THREADS // 4)
+    begun(some)
+
+
 def whose(calls: list[Call]) -> list[str | None]:
     return [each.queue.caller for each in calls]
 
@@ -81,23 +88,51 @@ def test_each_caller_has_four_until_it_is_known_what_they_cost(passed, added):
     assert "".join(whose(begun(some))) == 4 * "abcde"
 
 
-@pytest.mark.parametrize(("number", "each"), [(1, 8), (2, 4), (3, 2), (5, 1), (20, 1)])
-def test_all_who_have_cost_much_share_a_quarter(passed, added, number, each):
+@pytest.mark.parametrize(
+    ("number", "parts"),
+    [(1, [8]), (2, [4, 4]), (3, [3, 3, 2]), (5, [2, 2, 2, 1, 1]), (20, 20 * [1])],
+)
+def test_all_who_have_cost_much_share_a_quarter(passed, added, number, parts):
     some = Turns(THREADS)
     for n in range(number):
         spend(some, added, f"eve {n}", 1)
         added(some, f"eve {n}", 10)
 
-    assert Counter(whose(begun(some))) == {f"eve {n}": each for n in range(number)}
+    assert Counter(whose(begun(some))) == {f"eve {n}": part for n, part in enumerate(parts)}
 
 
-def test_others_come_before_those_who_have_cost_much(passed, added):
+def test_what_some_who_have_cost_much_leave_of_the_quarter_is_for_the_others(passed, added):
+    some = Turns(THREADS)
+    for caller in ("eve", "mallory", "trudy"):
+        spend(some, added, caller, 1)
+        added(some, caller)
+    begun(some)
+
+    added(some, "eve", THREADS)
+    eves = whose(begun(some))
+    added(some, "mallory", THREADS)
+    mallorys = whose(begun(some))
+
+    assert (eves, mallorys) == (["eve"] * (THREADS // 4 - 3), ["mallory"])
+
+
+def test_who_has_cost_much_has_a_turn_however_many_others_wait(passed, added):
     some = Turns(THREADS)
     spend(some, added, "eve", 1)
-    added(some, "eve", THREADS)
+    for caller in ("alice", "eve", "bob", "carol"):
+        added(some, caller)
+
+    assert whose(begun(some)) == ["alice", "eve", "bob", "carol"]
+
+
+def test_beyond_the_quarter_others_come_before_those_who_have_cost_much(passed, added):
+    some = Turns(THREADS)
+    use_up(some, added)
+    spend(some, added, "eve", 1)
+    added(some, "eve", 2)
     added(some, "alice", 2)
 
-    assert whose(begun(some))[:3] == ["alice", "alice", "eve"]
+    assert whose(begun(some)) == ["alice", "alice", "eve", "eve"]
 
 
 def test_who_has_cost_much_and_waits_for_nothing_has_a_part_while_their_calls_run(passed, added):
@@ -128,6 +163,7 @@ def test_those_who_have_cost_much_take_turns(passed, added):
 
 def test_half_of_what_was_spent_is_forgotten_in_ten_seconds(passed, added):
     some = Turns(THREADS)
+    use_up(some, added)
     spend(some, added, "alice", 1.9)
     costly = []
 
@@ -145,6 +181,7 @@ def test_half_of_what_was_spent_is_forgotten_in_ten_seconds(passed, added):
 
 def test_what_only_waits_costs_nothing(passed, added):
     some = Turns(THREADS)
+    use_up(some, added)
     for _ in range(100):
         spend(some, added, "alice", 0)
     for caller in ("alice", "bob"):
@@ -155,6 +192,7 @@ def test_what_only_waits_costs_nothing(passed, added):
 
 def test_probes_have_turns_and_costs_of_their_own(passed, added, loop):
     some = Turns(THREADS)
+    use_up(some, added)
     spend(some, added, "alice", 100)
     added(some, "alice")
     probe = Call(print, Queue("alice", is_of_probes=True), loop.create_future(), print)
@@ -170,6 +208,23 @@ def test_what_has_no_name_costs_nothing_and_has_all_threads(passed, added):
     calls = added(some, None, 2 * THREADS)
 
     assert begun(some) == calls[:THREADS]
+
+
+def test_what_has_no_costs_has_a_quarter_beside_who_has_cost_much(passed, added, loop):
+    some = Turns(THREADS)
+    for caller in ("eve", "mallory"):
+        spend(some, added, caller, 1)
+        added(some, caller, THREADS)
+    begun(some)
+    queue = Queue("github", is_of_probes=False, has_costs=False)
+
+    for _ in range(THREADS):
+        some.add(Call(print, queue, loop.create_future(), print))
+    calls = begun(some)
+    some.end(calls[0], 100)
+
+    assert whose(calls) == ["github"] * (THREADS // 4)
+    assert whose(begun(some)) == ["github"]
 
 
 def test_of_a_million_callers_few_are_remembered(passed, added):
