@@ -101,20 +101,30 @@ class UserAdmin(ReadOnly):
     """Lists people; operators can deactivate an account and activate it again."""
 
     form = ActivityForm
-    list_display = ["username", "is_active", "is_staff", "date_joined", "last_login"]
+    list_display = [
+        "username", "membership__github_id", "is_active", "is_staff", "date_joined", "last_login",
+    ]  # fmt: skip
+    list_select_related = ["membership"]
     list_filter = ["is_active", "is_staff"]
-    search_fields = ["username"]
+    search_fields = ["username", "membership__login", "=membership__github_id"]
     fields = [
-        "username", "is_active", "organization", "is_staff", "is_superuser", "date_joined", "last_login",
+        "username", "on_github", "is_active", "organization", "is_staff", "is_superuser", "date_joined",
+        "last_login",
     ]  # fmt: skip
     readonly_fields = [
-        "username", "organization", "is_staff", "is_superuser", "date_joined", "last_login",
+        "username", "on_github", "organization", "is_staff", "is_superuser", "date_joined", "last_login",
     ]  # fmt: skip
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """With what the form keeps, where there is one."""
         shown = super().get_fields(request, obj)
         return [*shown, "was_active"] if self.has_change_permission(request, obj) else shown
+
+    @admin.display(description="account of GitHub")
+    def on_github(self, person: User) -> str:
+        """The number, which never changes, and the login that it had at the last sign-in."""
+        known = Membership.objects.filter(user=person).first()
+        return f"{known.github_id}, {known.login} at the last sign-in" if known else "-"
 
     @admin.display(description="organization")
     def organization(self, person: User) -> str:

@@ -72,9 +72,16 @@ def welcome(user: User, *, github_id: int, login: str) -> Membership:
         )
     membership.user, membership.login = user, login
     membership.save()
-    if user.username != login and not User.objects.filter(username=login).exists():
-        User.objects.filter(pk=user.pk).update(username=login)
+    if user.username != login:
+        _name(user, login)
     return membership
+
+
+def _name(user: User, login: str) -> None:
+    """Give an account the login that GitHub has just told, and whoever had it before another name until they return."""
+    for former in User.objects.filter(username=login).exclude(pk=user.pk):
+        User.objects.filter(pk=former.pk).update(username=f"{login}, formerly ({former.pk})")
+    User.objects.filter(pk=user.pk).update(username=login)
 
 
 @transaction.atomic

@@ -229,6 +229,20 @@ def address(model) -> str:
     return f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
 
 
+def test_people_are_found_by_their_number_and_login_on_github(operator):
+    bob = build.member(build.organization(), "bob")
+    User.objects.filter(pk=bob.pk).update(username="robert")
+    number = bob.membership.github_id
+
+    found = [
+        operator.get(f"/admin/orgs/user/?q={each}").content.decode() for each in ("bob", number)
+    ]
+    page = operator.get(f"/admin/orgs/user/{bob.pk}/change/").content.decode()
+
+    assert all(f"/admin/orgs/user/{bob.pk}/change/" in each for each in found)
+    assert f"{number}, bob at the last sign-in" in page
+
+
 def test_every_model_can_be_looked_at():
     assert set(OURS) <= set(admin.site._registry)
 

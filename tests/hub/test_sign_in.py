@@ -126,6 +126,24 @@ def test_a_new_login_of_the_same_account_is_the_same_person(browser, hub, code_h
     assert "<summary>carol</summary>" in answer.text
 
 
+def test_a_login_belongs_to_who_had_it_on_github_last(browser, hub, code_host):
+    """Operators find accounts by it: whoever is called so now, and whoever was, are two people."""
+    browser.sign_in("bob")
+    code_host.rename_account("bob", "robert")
+    code_host.add_user("bob")
+
+    answer = Browser(hub.url).sign_in("bob")
+    former, now = User.objects.order_by("pk").values_list("username", flat=True)
+
+    assert "<summary>bob</summary>" in answer.text
+    assert now == "bob"
+    assert re.fullmatch(r"bob, formerly \(\d+\)", former)
+
+    again = Browser(hub.url).sign_in("robert")
+    assert "<summary>robert</summary>" in again.text
+    assert User.objects.count() == 2
+
+
 def test_the_page_that_asked_for_it_is_the_page_that_comes(browser):
     asked = browser.open("/settings/tokens/")
     answer = browser.send(browser.send(asked), login="alice")
