@@ -239,7 +239,9 @@ class TerminalTokenAdmin(ReadOnly):
 class DomainAdmin(ReadOnly):
     """Lists claimed domains; operators can check their DNS records, and delete claims."""
 
-    list_display = ["name", "organization", "verified_at", "lapsed_at", "last_checked_at"]
+    list_display = [
+        "name", "organization", "claimed_by", "verified_at", "lapsed_at", "last_checked_at",
+    ]  # fmt: skip
     list_filter = [("verified_at", admin.EmptyFieldListFilter), "registrable"]
     list_select_related = ["organization"]
     search_fields = ["name", "organization__name"]

@@ -12,7 +12,8 @@ from core.errors import ApiError
 from hub.screen import export, inviting
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.downloads import download
-from orgs.models import Membership
+from orgs.domains import claiming
+from orgs.models import Domain, Membership
 from orgs.people import members
 
 YEAR = 365 * 24 * 60 * 60  # seconds
@@ -131,9 +132,17 @@ def remove(request: MemberRequest, member_id: int) -> HttpResponse:
     gone = _member(request, member_id)
     is_me = gone.pk == request.membership.pk
     if request.method != "POST":
-        context = {"gone": gone, "is_me": is_me, "is_last": members.is_last_owner(gone)}
+        context = {
+            "gone": gone,
+            "is_me": is_me,
+            "is_owner": request.membership.is_owner,
+            "is_last": members.is_last_owner(gone),
+            "claims": Domain.objects.of_member(gone).order_by("created_at"),
+        }
         return render(request, "hub/remove_member.html", context)
     try:
+        if "claims" in request.POST:
+            claiming.remove_claims_of(gone, by=request.membership)
         members.remove(gone, by=request.membership)
     except ApiError as error:
         messages.error(request, str(error.detail))

@@ -19,7 +19,7 @@ from integrations.delivery.backlog import Backlog, reports_do
 from integrations.issue import plain_html, template_limits
 from integrations.models import Integration
 from integrations.setup import mentions
-from orgs.models import Organization, PersonalToken, Site, User
+from orgs.models import Domain, Organization, PersonalToken, Site, User
 
 LAPSED = 10  # claims that are named
 NOTICES, NEWS = 5, timedelta(days=14)
@@ -111,9 +111,11 @@ def _of_integration(mine: Integration, stopped: Stopped) -> Iterator[Line]:
 
 
 def _of_claims(organization: Organization, mine: Integration | None) -> Iterator[Line]:
-    domains = organization.domains.filter(lapsed_at__isnull=False).order_by("name")
-    sites = _lapsed_sites(organization, mine).order_by("host", "path")
-    lapsed = [*domains[: LAPSED + 1], *sites[: LAPSED + 1]]
+    """The earliest claims first, so that whoever makes many and lets them lapse hides none of those."""
+    domains = organization.domains.filter(lapsed_at__isnull=False).order_by("created_at", "name")
+    sites = _lapsed_sites(organization, mine).order_by("pk")
+    found: list[Domain | Site] = [*domains[: LAPSED + 1], *sites[: LAPSED + 1]]
+    lapsed = sorted(found, key=lambda each: each.pk[:10])  # the time of a ULID
     for claim in lapsed[:LAPSED]:
         more = "You do not receive reports about it."
         page = reverse("settings-claim", args=[claim.pk])
@@ -129,7 +131,7 @@ def _of_claims(organization: Organization, mine: Integration | None) -> Iterator
         page = reverse("settings-claims")
         yield Line(BAD, "More claims have lapsed.", "", "Show the claims", page)
     lapsing = organization.domains.filter(verified_at__isnull=False, lapses_at__isnull=False)
-    for claim in lapsing.order_by("lapses_at", "name")[:LAPSED]:
+    for claim in lapsing.order_by("created_at", "name")[:LAPSED]:
         more = f"The claim lapses on {date_format(claim.lapses_at or '', 'j F')}."
         page = reverse("settings-claim", args=[claim.pk])
         yield Line(

@@ -1,4 +1,4 @@
-"""Downloads of any length: a few per organization, one at a time, and a few at once altogether."""
+"""Downloads of any length: a few per member, one at a time, and a few at once altogether."""
 
 from collections.abc import Generator
 from contextlib import closing
@@ -12,7 +12,7 @@ from core.errors import ApiError
 from hub.screen.access import MemberRequest
 from orgs.people import counted
 
-RATE = "10/minute"  # for each organization, and each person
+RATE = "10/minute"  # of each owner, and of all other members together
 
 
 downloads = AtOnce(1, "Another download of your organization is in progress. Please try again.")
@@ -25,10 +25,9 @@ def download(
     request: MemberRequest, text: Generator[str, None, None], *, name: str, content_type: str
 ) -> HttpResponseBase:
     """`text`, produced piece by piece, as a file; 429 if the organization, or the Hub, has too many."""
-    organization = request.membership.organization
     try:
         counted.check(request.membership, RATE, "downloads", what="downloads")
-        alone = _alone(organization.pk, text)
+        alone = _alone(counted.whose(request.membership), text)
         next(alone)
     except ApiError as error:
         return page_error(request, error)
@@ -36,8 +35,8 @@ def download(
     return StreamingHttpResponse(alone, content_type=content_type, headers=disposition)
 
 
-def _alone(organization_id: str, text: Generator[str, None, None]) -> Generator[str, None, None]:
-    """`text` after an empty piece, while no other download of the organization is made, and few of others."""
-    with downloads.one(organization_id), altogether.one("all"), closing(text):
+def _alone(whose: str, text: Generator[str, None, None]) -> Generator[str, None, None]:
+    """`text` after an empty piece, while no other download for the same is made, and few of others."""
+    with downloads.one(whose), altogether.one("all"), closing(text):
         yield ""
         yield from text

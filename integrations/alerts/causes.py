@@ -26,6 +26,13 @@ class Trouble(NamedTuple):
     since: datetime
 
 
+class Told(NamedTuple):
+    """Whether something that is wrong is news, and since when there is what it is about: a claim, mostly."""
+
+    is_news: bool
+    made_at: datetime
+
+
 class Bookmark:
     """The last integration that `compare` has looked at; 0 at the beginning."""
 
@@ -53,7 +60,9 @@ def untold(organization: Organization) -> tuple[Integration | None, list[Domain]
     claims = [Alert.Cause.LAPSING, Alert.Cause.LAPSED]
     told = open_issues.filter(cause__in=claims).values("subject")
     news = Q(lapses_at__isnull=False) | Q(lapsed_at__gt=clock.now() - NEWS)
-    domains = organization.domains.filter(news).exclude(name__in=told).order_by("name")
+    domains = (
+        organization.domains.filter(news).exclude(name__in=told).order_by("created_at", "name")
+    )
     return stopped, list(domains[:SAID])
 
 
@@ -83,41 +92,43 @@ def _alert(trouble: Trouble) -> Alert:
     return Alert(integration_id=key.pop("integration"), **key)
 
 
-def _to_be_told(integrations: Sequence[Integration], now: dict[Trouble, bool]) -> list[Trouble]:
-    """What is news and not told yet, the earliest first, as far as there is room.
+def _to_be_told(integrations: Sequence[Integration], now: dict[Trouble, Told]) -> list[Trouble]:
+    """What is news and not told yet, as far as there is room, about the earliest claim first.
 
-    Missing push access needs no room: as long as it lasts, the others wait and make none.
+    So whoever makes many claims and lets them lapse keeps none of the earlier ones untold. Missing push access
+    needs no room: as long as it lasts, the others wait and make none.
     """
     mine = Alert.objects.filter(integration__in=integrations)
     told = {Trouble(*key) for key in mine.filter(ended_at=None).values_list(*Trouble._fields)}
     used = Counter(mine.unfinished().values_list("integration", flat=True))
     wanting, new = {each.pk for each in integrations}, []
-    for trouble in sorted(now.keys() - told, key=lambda each: each.since):
+    for trouble in sorted(now.keys() - told, key=lambda each: (now[each].made_at, each.since)):
         to = trouble.integration
         has_room = used[to] < UNFINISHED or trouble.cause == Alert.Cause.RIGHTS
-        if now[trouble] and to in wanting and has_room:
+        if now[trouble].is_news and to in wanting and has_room:
             used[to] += 1
             new.append(trouble)
     return new
 
 
-def _wrong_now(integrations: Sequence[Integration]) -> dict[Trouble, bool]:
-    """All that is wrong, and whether it is news."""
+def _wrong_now(integrations: Sequence[Integration]) -> dict[Trouble, Told]:
+    """All that is wrong."""
     of = {each.organization_id: each.pk for each in integrations}
     mine = Domain.objects.filter(organization__in=of)
     lapsing = mine.verified().filter(lapses_at__isnull=False, absent_since__isnull=False)
     lapsed = mine.filter(lapsed_at__isnull=False)
     news = lapsed.filter(lapsed_at__gt=clock.now() - NEWS)
     causes = Alert.Cause
-    found: dict[Trouble, bool] = {}
+    found: dict[Trouble, Told] = {}
     for cause, domains, column, is_news in (
         (causes.LAPSING, lapsing, "absent_since", True),
         (causes.LAPSED, lapsed, "lapsed_at", False),
         (causes.LAPSED, news, "lapsed_at", True),
     ):
-        for organization, name, since in domains.values_list("organization", "name", column):
-            found[Trouble(of[organization], cause, name, since)] = is_news
+        columns = ("organization", "name", column, "created_at")
+        for organization, name, since, made_at in domains.values_list(*columns):
+            found[Trouble(of[organization], cause, name, since)] = Told(is_news, made_at)
     for each in integrations:
-        if each.rights_lost_at:
-            found[Trouble(each.pk, causes.RIGHTS, "", each.rights_lost_at)] = True
+        if lost_at := each.rights_lost_at:
+            found[Trouble(each.pk, causes.RIGHTS, "", lost_at)] = Told(True, lost_at)
     return found

@@ -55,7 +55,7 @@ def github(
     `CodeHostUnavailable` for GitHub errors that the block does not catch, and while GitHub limits the
     installation.
     """
-    with looks.one(member.organization_id):
+    with looks.one(counted.whose(member)):
         rates.check_all(*_limits(member, through), *also, what=what)
         with _asking(through) as until:
             yield until

@@ -92,4 +92,5 @@ def domain_as_json(domain: Domain) -> dict[str, Any]:
         "lapses_at": domain.lapses_at,
         "last_checked_at": domain.last_checked_at,
         "opted_out_at": domain.opted_out_at,
+        "claimed_by": domain.claimed_by or None,
     }

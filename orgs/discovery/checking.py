@@ -49,7 +49,7 @@ def check(claim: Claim, *, by: Membership) -> list[Finding]:
     """
     if isinstance(claim, Site) and claim.is_repository:
         return []
-    with verification.looks.one(claim.organization_id):
+    with verification.looks.one(counted.whose(by)):
         counted.check(by, settings.HUB_ASKING_RATE, "sites")
         with _a_thread():
             connections.give_back()  # hold no connection while waiting for the host

@@ -47,10 +47,11 @@ def claim_domain(member: Membership, text: str) -> tuple[Domain, bool]:
     counted.check(member, settings.HUB_ASKING_RATE, "claim")
     with transaction.atomic():
         members.lock_for_claim(member.organization)
-        return _claim(member.organization, name)
+        return _claim(member, name)
 
 
-def _claim(organization: Organization, name: str) -> tuple[Domain, bool]:
+def _claim(member: Membership, name: str) -> tuple[Domain, bool]:
+    organization = member.organization
     others = organization.domains.exclude(name=name)
     if others[MOST - 1 : MOST].exists():
         raise TooManyClaims
@@ -62,11 +63,17 @@ def _claim(organization: Organization, name: str) -> tuple[Domain, bool]:
         defaults={
             "registrable": hosts.is_registrable(name, pages_host=settings.HUB_PAGES_HOST),
             "expires_at": clock.now() + CHALLENGE_LIFETIME,
+            "claimed_by": member.login,
+            "claimed_by_number": member.github_id,
         },
     )
     if is_new:
         domain.refresh_from_db(fields=["expires_at"])
-    elif Domain.objects.expired().filter(pk=domain.pk).exists():
+        return domain, is_new
+    if not domain.claimant_is_member():
+        domain.claimed_by, domain.claimed_by_number = member.login, member.github_id
+        domain.save(update_fields=["claimed_by", "claimed_by_number"])
+    if Domain.objects.expired().filter(pk=domain.pk).exists():
         domain.renew_challenge()
     return domain, is_new
 
@@ -93,6 +100,13 @@ def remove_claim(domain: Domain, *, by: Membership) -> None:
     """Remove a claim, which only an owner may do. Raises `members.NotAnOwner`."""
     members.require_owner(by)
     domain.remove_claim()
+
+
+def remove_claims_of(gone: Membership, *, by: Membership) -> None:
+    """Remove all claims that a member has made, which only an owner may do. Raises `members.NotAnOwner`."""
+    members.require_owner(by)
+    for domain in Domain.objects.of_member(gone):
+        domain.remove_claim()
 
 
 @transaction.atomic

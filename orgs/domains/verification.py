@@ -58,7 +58,7 @@ def check(domain: Domain, *, by: Membership) -> Verdict:
     `VerifiedElsewhere`, `Gone`, `TooManyAtOnce` while the organization has another check in progress,
     and `rates.RateLimited` if it, or the person, has asked too often.
     """
-    with looks.one(domain.organization_id):
+    with looks.one(counted.whose(by)):
         counted.check(by, settings.HUB_ASKING_RATE, "dns")
         if not slots().acquire(blocking=False):
             return Verdict(domain, Finding(None, BUSY, "The Hub is busy"))

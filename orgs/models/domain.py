@@ -12,11 +12,12 @@ from django.db.models.functions import Coalesce, Now
 from core import clock
 from core.ids import ULIDField
 from orgs.models.challenge import EarlierChallenge, new_challenge, record_value
-from orgs.models.organization import Organization
+from orgs.models.organization import Membership, Organization
 from orgs.models.published import Published, PublishedQuerySet
 from orgs.models.signals import domain_lost, domain_verified
 
 CHALLENGE_LIFETIME = timedelta(days=30)
+NAMED = 5  # claims of somebody who goes
 EARLIER = 100  # values of earlier claims of a name that a look at the DNS knows again
 MOST_EARLIER = 1000  # of one organization; the oldest are forgotten
 ABSENCES = 3  # this many checks without the record,
@@ -34,6 +35,21 @@ class DomainQuerySet(PublishedQuerySet["Domain"]):
     def verified(self) -> Self:
         """Claims that are verified now."""
         return self.filter(verified_at__isnull=False)
+
+    def of_member(self, member: Membership) -> Self:
+        """Claims that a member has made for their organization."""
+        mine = self.filter(organization=member.organization_id)
+        return mine.filter(claimed_by_number=member.github_id)
+
+    def tell_that_they_stay(self, member: Membership) -> None:
+        """Tell the organization which claims somebody has made who goes: others may be unable to change their DNS."""
+        names = list(self.of_member(member).order_by("created_at").values_list("name", flat=True))
+        if names:
+            more = f", and {len(names) - NAMED} more" if names[NAMED:] else ""
+            member.organization.tell(
+                f"{member.login}, who is no longer a member, had claimed {', '.join(names[:NAMED])}{more}. "
+                "These claims stay as long as their DNS records do: remove those that are not yours."
+            )
 
     def expired(self) -> Self:
         """Claims whose record was not published in time, the earliest first."""
@@ -99,6 +115,15 @@ class Domain(Published):
     created_at = models.DateTimeField(auto_now_add=True)
     verified_at = models.DateTimeField(null=True, blank=True)
     lapsed_at = models.DateTimeField(null=True, blank=True)
+    claimed_by = models.CharField(
+        max_length=255,
+        blank=True,
+        db_default="",
+        help_text="The login of the member who claimed it.",
+    )
+    claimed_by_number = models.BigIntegerField(
+        null=True, blank=True, help_text="The number of their account on GitHub."
+    )
     opted_out_at = models.DateTimeField(
         null=True, blank=True, help_text="When it opted out of reports."
     )
@@ -153,6 +178,10 @@ class Domain(Published):
 
     def __str__(self) -> str:
         return self.name
+
+    def claimant_is_member(self) -> bool:
+        """Whether whoever claimed it still belongs to the organization."""
+        return self.organization.memberships.filter(github_id=self.claimed_by_number).exists()
 
     @property
     def url(self) -> str:

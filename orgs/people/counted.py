@@ -26,6 +26,12 @@ def in_progress(member: Membership, way: str) -> Iterator[None]:
                 yield
 
 
+def whose(member: Membership) -> str:
+    """For what one may do at a time: each owner, and all members together who are no owners."""
+    is_owner = member.role == Membership.Role.OWNER
+    return f"owner {member.user_id}" if is_owner else str(member.organization_id)
+
+
 def check_change(member: Membership, way: str) -> None:
     """Count one request of the person that may change something. Raises `rates.RateLimited`."""
     check_all(of_person(member, CHANGES, "any change", way), what="changes")

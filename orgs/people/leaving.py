@@ -101,6 +101,9 @@ def _leave(user: User, name: str) -> Organization | None:
             members.go_alone(each)
         _delete(User.objects.filter(membership__organization=organization))
         abandon(organization)
+    else:
+        for mine in own.select_related("organization"):
+            Domain.objects.tell_that_they_stay(mine)
     own.delete()
     _delete(User.objects.filter(pk=user.pk))
     return organization

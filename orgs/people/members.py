@@ -4,7 +4,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from core.errors import ApiError
-from orgs.models import Invitation, Membership, Organization, User
+from orgs.models import Domain, Invitation, Membership, Organization, User
 from orgs.people import tokens
 
 TRIES = 5  # at locking the organization of somebody who moves to another one meanwhile
@@ -95,6 +95,7 @@ def remove(membership: Membership, *, by: Membership) -> None:
     if gone.pk != by.pk:
         require_owner(by)
     _require_another_owner(gone)
+    Domain.objects.tell_that_they_stay(gone)
     if gone.user_id is None:
         gone.delete()
     else:

@@ -97,7 +97,7 @@ def _approved(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:
     organization = request.membership.organization_id
     if request.POST.get("organization") != organization:  # joined or left in another tab
         raise CannotApprove(OTHER_ORGANIZATION)
-    codes.approve(waiting, codes.Approval(request.user.pk, organization))
+    codes.approve(waiting, protocol.approval_of(request.user, organization))
     return render(request, "orgs/device_answered.html", {"said": APPROVED, "title": "Approved"})
 
 

@@ -81,10 +81,11 @@ class Waiting(NamedTuple):
 
 
 class Approval(NamedTuple):
-    """Who approved it, and the organization that the person acted for."""
+    """Who approved it, the organization that the person acted for, and what ends with all sessions of that time."""
 
     user: int
     organization: str
+    session: str = ""
 
 
 class Exchanged(NamedTuple):

@@ -15,6 +15,7 @@ from allauth.idp.oidc.models import Client, Token
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, InterfaceError, transaction
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 from oauthlib.common import Request
 from oauthlib.oauth2.rfc6749.endpoints import RevocationEndpoint, TokenEndpoint
 from oauthlib.oauth2.rfc6749.errors import (
@@ -233,6 +234,11 @@ def room_for(user: User) -> bool:
     return not signed_in[MOST - 1 : MOST].exists()
 
 
+def approval_of(person: User, organization: str) -> codes.Approval:
+    """The approval of somebody who is signed in: it ends where all their sessions are ended."""
+    return codes.Approval(person.pk, organization, person.get_session_auth_hash())
+
+
 def _who_approved(approval: codes.Approval) -> User:
     """The person, who belongs to the organization at least until this transaction ends."""
     members.lock(approval.organization)
@@ -240,6 +246,8 @@ def _who_approved(approval: codes.Approval) -> User:
     person = people.filter(pk=approval.user).first()
     if person is None:
         raise AccessDenied("Who approved it has left the organization, or is deactivated.")
+    if not constant_time_compare(person.get_session_auth_hash(), approval.session):
+        raise AccessDenied("Who approved it has signed out everywhere since.")
     if not room_for(person):
         raise AccessDenied(TOO_MANY)
     return person

@@ -142,11 +142,15 @@ def test_what_may_happen_at_once():
         "requests of all members of an organization who are no owners": each.format(
             at_once.MOST_OF_MEMBERS
         ),
-        "questions to GitHub of one organization": each.format(asking.looks._most),
-        "checks of DNS records and of sites of one organization": each.format(
+        "questions to GitHub of one owner, and of all other members of an organization": each.format(
+            asking.looks._most
+        ),
+        "checks of DNS records and of sites of one owner, and of all other members of an organization": each.format(
             verification.looks._most
         ),
-        "downloads of one organization": each.format(downloads.downloads._most),
+        "downloads of one owner, and of all other members of an organization": each.format(
+            downloads.downloads._most
+        ),
         "downloads altogether": each.format(downloads.altogether._most),
         "checks of DNS records and of sites altogether": "a quarter of `HUB_THREADS`",
         "of these, checks of sites": "an eighth of `HUB_THREADS`",

@@ -140,6 +140,7 @@ class Domain(DomainClaim):
     lapses_at: datetime | None
     last_checked_at: datetime | None
     opted_out_at: datetime | None
+    claimed_by: str | None
 
 
 class Site(Answer):

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from core import batches
 from integrations.models import Attempt, Delivery
 from orgs import renamed
+from orgs.domains.claiming import claim_domain
 from orgs.models import Domain, User
 from orgs.people import members
 from reports.models import Report
@@ -197,6 +198,69 @@ def test_removing_asks_and_then_does(client, acme, alice):
     assert "Remove bob?" in text_of(asked)
     assert "bob was removed from acme." in text_of(done)
     assert acme.memberships.count() == 1
+
+
+@pytest.fixture
+def claims_of_bob(acme) -> list[str]:
+    """Names that bob has claimed for acme: he has their DNS, and nobody else of acme."""
+    bob = build.member(acme, "bob", role="member").membership
+    names = [f"d{number:02}.bob.dev" for number in range(12)]
+    for each in names:
+        claim_domain(bob, each)[0].record_found()
+    return names
+
+
+def test_who_removes_somebody_sees_what_they_have_claimed_and_may_remove_that(
+    client, acme, alice, claims_of_bob
+):
+    remove = f"{PAGE}members/{acme.memberships.get(login='bob').pk}/remove/"
+
+    asked = text_of(client.get(remove))
+    client.post(remove, {"claims": "on"})
+
+    assert "bob has claimed <code>d00.bob.dev</code>, " in asked
+    assert "<code>d09.bob.dev</code>, and 2 more." in asked
+    assert [each.name for each in acme.domains.all()] == ["docs.acme.com"]
+    assert acme.memberships.count() == 1
+    assert not acme.notices.exists()
+
+
+def test_claims_of_somebody_who_goes_stay_and_their_organization_is_told(
+    client, acme, alice, claims_of_bob
+):
+    client.post(f"{PAGE}members/{acme.memberships.get(login='bob').pk}/remove/")
+    page = client.get(f"/settings/claims/{acme.domains.get(name='d03.bob.dev').pk}/")
+
+    assert acme.domains.count() == 13
+    told = acme.notices.get().text
+    assert told.startswith("bob, who is no longer a member, had claimed d00.bob.dev, d01.bob.dev, ")
+    assert "d04.bob.dev, and 7 more. These claims stay as long as their DNS records do" in told
+    assert "bob, who is no longer a member" in text_of(page)
+
+
+def test_a_member_who_leaves_removes_no_claims(acme, alice, claims_of_bob):
+    bob = Client()
+    bob.force_login(User.objects.get(username="bob"))
+    leave = f"{PAGE}members/{acme.memberships.get(login='bob').pk}/remove/"
+
+    asked = text_of(bob.get(leave))
+    refused = text_of(bob.post(leave, {"claims": "on"}, follow=True))
+
+    assert "You have claimed <code>d00.bob.dev</code>" in asked
+    assert "checkbox" not in asked
+    assert "Only owners can do that." in refused
+    assert acme.domains.count() == 13
+
+
+def test_who_claims_it_again_has_claimed_it_once_the_first_is_gone(client, acme, claims_of_bob):
+    bob = acme.memberships.get(login="bob")
+    carol = build.member(acme, "carol").membership
+    claim_domain(carol, "d01.bob.dev")
+    kept = acme.domains.get(name="d01.bob.dev").claimed_by
+    members.remove(bob, by=carol)
+    claim_domain(carol, "d01.bob.dev")
+
+    assert (kept, acme.domains.get(name="d01.bob.dev").claimed_by) == ("bob", "carol")
 
 
 def test_leaving_leads_to_an_organization_of_ones_own(acme, alice):

@@ -52,6 +52,20 @@ def test_many_claims_take_as_many_statements_as_one(acme, monkeypatch):
     assert Domain.objects.count() == 51
 
 
+def test_many_later_claims_that_lapse_keep_no_earlier_one_untold(acme):
+    """An attack: a member who has left lets many names of their own lapse, claimed for the organization before."""
+    for number in range(2 * causes.UNFINISHED):
+        build.domain(acme, f"d{number:02}.bob.dev")
+        world.lose_record(f"d{number:02}.bob.dev")
+    world.lose_record()
+
+    causes.compare()
+
+    told = [*Alert.objects.order_by("subject").values_list("subject", flat=True)]
+    assert told == [*(f"d{number:02}.bob.dev" for number in range(9)), "docs.acme.com"]
+    assert causes.untold(acme)[1][0].name == "docs.acme.com"
+
+
 def test_only_some_are_tried_in_a_round(acme, code_host, monkeypatch):
     monkeypatch.setattr(leased, "AT_ONCE", 2)
     for number in range(3):

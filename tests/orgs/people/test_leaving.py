@@ -13,6 +13,7 @@ from core import batches
 from hub.screen import inviting
 from integrations.delivery import forwarding, pacing
 from integrations.models import Delivery, Installation, Integration, OneTimeState, PastTry
+from orgs.domains import claiming
 from orgs.models import Domain, Membership, Organization, PersonalToken, Site, User
 from orgs.people import leaving, members
 from reports.models import Report
@@ -130,6 +131,15 @@ def test_a_member_leaves_alone(acme, alice):
     assert build.api(value).get("/v1/orgs/me").status_code == 401
     assert [each.login for each in acme.memberships.all()] == ["alice"]
     assert count(Domain, Site, Integration, Delivery) == [1, 1, 1, 1]
+
+
+def test_an_organization_is_told_what_a_member_had_claimed_whose_account_is_deleted(acme, alice):
+    bob = build.member(acme, "bob", role="member")
+    claiming.claim_domain(bob.membership, "bob.dev")
+
+    leaving.leave(bob, "bob")
+
+    assert "bob, who is no longer a member, had claimed bob.dev." in acme.notices.get().text
 
 
 def test_an_owner_among_owners_leaves_alone(acme, alice):

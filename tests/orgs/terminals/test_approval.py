@@ -70,6 +70,34 @@ def test_a_wrong_code_is_said_in_a_sentence(alice, code):
     assert "<script>" not in text_of(page)
 
 
+def ends_browsers(alice: User) -> None:
+    terminal.browser(alice).post("/settings/tokens/browsers/sign-out/")
+
+
+def lets_in_again(alice: User) -> None:
+    operator = terminal.browser(
+        User.objects.create(username="root", is_staff=True, is_superuser=True)
+    )
+    page = f"/admin/orgs/user/{alice.pk}/change/"
+    operator.post(page, {"was_active": "True"})
+    operator.post(page, {"is_active": "on"})
+    alice.refresh_from_db()
+    assert alice.is_active
+
+
+@pytest.mark.parametrize("ends", [ends_browsers, lets_in_again])
+def test_an_approval_ends_with_the_sessions_of_its_time(alice, ends):
+    """An attack: a stolen browser approves a code that is exchanged once it was signed out."""
+    waiting = terminal.begin()
+    terminal.answer(alice, waiting)
+
+    ends(alice)
+    told = terminal.poll(waiting)
+
+    assert (told.status_code, told.json()["error"]) == (400, "access_denied")
+    assert not Terminal.objects.exists()
+
+
 def test_a_used_code_says_so(alice):
     waiting = terminal.begin()
     terminal.answer(alice, waiting)
