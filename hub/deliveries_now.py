@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
@@ -18,6 +20,7 @@ from hub import held_now, strip
 from hub.maintenance import RUNNER
 from hub.models import Lease
 from hub.strip import What
+from integrations.delivery import pacing
 from integrations.models import Attempt, Delivery, Hold, Installation
 from integrations.models.delivery import EARLIER, FORGOTTEN
 from orgs.read_only import form_of_hold
@@ -27,6 +30,7 @@ DAY = timedelta(days=1)
 LOOKED_AT = 5000  # of the latest reports
 TOP = 6
 BUSIEST = 10  # installations
+SHARED = 100  # installations, of which the shares of networks are looked at
 HOLDS = 10
 CALLS = 5000  # that GitHub allows an installation in an hour, at least
 CUT = 200  # characters of a text that strangers write: what is longer is compared by its beginning
@@ -69,6 +73,7 @@ class Waiting(models.TextChoices):
     """Why a delivery waits."""
 
     PACE = "pace", "Our pace"
+    SHARE = "share", "Their network's share of it"
     LIMIT = "limit", "GitHub's limit"
     RETRY = "retry", "Their next attempt"
     TURN = "turn", "Their turn"
@@ -107,16 +112,25 @@ class Wait(NamedTuple):
 
 def waits_now() -> list[Wait]:
     """What waits, of those that have been due for longest."""
+    found = _waits([])
+    in_turn = Counter({each.installation: each.times for each in found if each.why == Waiting.TURN})
+    shares = pacing.sources_with_their_share([pk for pk, _ in in_turn.most_common(SHARED)])
+    full = [Q(whose=pk, source__in=sources) for pk, sources in shares.items() if sources]
+    return _waits([reduce(or_, full)]) if full else found
+
+
+def _waits(have_their_share: list[Q]) -> list[Wait]:
     limits = "integration__installation__"
     why = Case(
         When(**{f"{limits}left_alone_until__gt": clock.now()}, then=Value(Waiting.LIMIT)),
         When(**{f"{limits}limited_until__gt": clock.now()}, then=Value(Waiting.PACE)),
         When(due_at__gt=clock.now(), then=Value(Waiting.RETRY)),
+        *(When(each, then=Value(Waiting.SHARE)) for each in have_their_share),
         default=Value(Waiting.TURN),
         output_field=models.CharField(),
     )
     rows = Delivery.objects.waiting().order_by("due_at")
-    rows = rows.annotate(why=why, whose=F("integration__installation"))
+    rows = rows.annotate(whose=F("integration__installation")).annotate(why=why)
     found = _grouped(rows.values("why", "whose", "created_at"), "why", "whose", "MIN(created_at)")
     return [Wait(why, whose, count, time_of(oldest)) for why, whose, oldest, count in found]
 

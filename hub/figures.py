@@ -37,8 +37,8 @@ MEANINGS = {
     "hub_database_up": "1 if the database answers; without it, the numbers below are missing.",
     "hub_redis_up": "1 unless Redis did not answer when the process that was asked last tried it; 1 without Redis.",
     "hub_deliveries": f"Deliveries that are not sent, by state and cause. {AT_LEAST}",
-    "hub_oldest_waiting_seconds": "Since when the oldest of the deliveries waits that are due first; 0 if none "
-    "waits.",
+    "hub_oldest_waiting_seconds": "Since when the oldest of the deliveries waits that are due first, by cause; "
+    "0 if none waits.",
     "hub_github_limit_left": "The fewest calls that GitHub has left for an installation that it answered within "
     f"an hour, of the newest {INSTALLATIONS}; missing if there is none.",
     "hub_github_limited": "Installations for which GitHub is not called before its limit is over.",
@@ -49,7 +49,11 @@ MEANINGS = {
     "hub_queue_tasks": f"Tasks that wait for a worker. {AT_LEAST}",
 }
 
-LABELS = {"hub_deliveries": ("state", "cause"), "hub_maintain_job_age_seconds": ("task",)}
+LABELS = {
+    "hub_deliveries": ("state", "cause"),
+    "hub_oldest_waiting_seconds": ("cause",),
+    "hub_maintain_job_age_seconds": ("task",),
+}
 
 
 def now() -> Iterator[Figure]:
@@ -75,9 +79,7 @@ def _figure(name: str, values: Sequence[tuple[tuple[str, ...], float]]) -> Figur
 def _of_the_database() -> Iterator[Figure]:
     waits = deliveries_now.waits_now()
     yield _deliveries(waits)
-    yield _one(
-        "hub_oldest_waiting_seconds", _age(min((w.oldest for w in waits), default=None)) or 0
-    )
+    yield _oldest(waits)
     yield from _limits()
     yield from _maintenance()
     ready = DBTaskResult.objects.ready()
@@ -98,6 +100,14 @@ def _deliveries(waits: list[Wait]) -> Figure:
         counts[status, ""] = number
     values = [((str(state), str(cause)), number) for (state, cause), number in counts.items()]
     return _figure("hub_deliveries", values)
+
+
+def _oldest(waits: list[Wait]) -> Figure:
+    values = []
+    for why in deliveries_now.Waiting:
+        oldest = min((each.oldest for each in waits if each.why == why), default=None)
+        values.append(((str(why),), _age(oldest) or 0))
+    return _figure("hub_oldest_waiting_seconds", values)
 
 
 def _limits() -> Iterator[Figure]:

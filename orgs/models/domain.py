@@ -181,7 +181,8 @@ class Domain(Published):
 
     def claimant_is_member(self) -> bool:
         """Whether whoever claimed it still belongs to the organization."""
-        return self.organization.memberships.filter(github_id=self.claimed_by_number).exists()
+        number = self.claimed_by_number or 0  # nobody's
+        return self.organization.memberships.filter(github_id=number).exists()
 
     @property
     def url(self) -> str:

@@ -799,12 +799,30 @@ def test_what_waits_is_told_apart(operator, client, code_host, settings):
     Installation.objects.update(limited_until=past, left_alone_until=past)
     first = Delivery.objects.waiting().first()
     Delivery.objects.filter(pk=first.pk).update(due_at=timezone.now() + timedelta(minutes=5))
+    settings.HUB_ISSUE_RATE = "100/minute"
     free = text_of(operator.get("/admin/"))
 
     assert "What deliveries wait for Our pace 2 Of 2" in paced
     assert "What deliveries wait for GitHub's limit 2 Of 2" in limited
     assert re.search(r"acme until \d\d:\d\d:\d\d UTC GitHub's limit 2 1 \d+", limited)
     assert re.search("wait for (Their next attempt 1 Their turn 1|Their turn 1 Their next)", free)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_waits_since_one_network_sends_much_is_told_apart(
+    operator, client, code_host, settings
+):
+    """An attack: two reports a minute, so that what should tell of deliveries that nobody sends is always on."""
+    build.acme(code_host)
+    settings.HUB_ISSUE_RATE = "8/minute"
+    for number in range(4):
+        build.send(client, build.report(report__summary=f"Number {number}"))
+    sent = Delivery.objects.filter(status="sent").count()
+
+    shown = text_of(operator.get("/admin/"))
+
+    assert f"What deliveries wait for Their network's share of it {4 - sent} Of {4 - sent}" in shown
+    assert Installation.objects.get().limited_until is None
 
 
 @pytest.mark.django_db(transaction=True)
