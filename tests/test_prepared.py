@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
-from django.db.models import Count, F, Min, Q
+from django.db.models import Count, F, Max, Min, Q
 from django.db.models.functions import Length
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -21,7 +21,7 @@ from core import ids
 from core.prepared import PreparedStatement, find, insert, time_of
 from hub.screen.setup_steps import COUNTS
 from integrations.answers import known
-from integrations.comments import again
+from integrations.comments import again, listing
 from integrations.delivery import line, pacing, turns
 from integrations.folding import candidates, stored_terms, verdicts
 from integrations.models import (
@@ -558,6 +558,25 @@ def test_next_of_each(organizations, clock):
                 assert found == plain[:most]
 
 
+def test_newest_of_each_that_joined(organizations, clock):
+    every = deliveries_at_random(organizations)
+    leads = every[:3]
+    for each in every[3:]:
+        now = {
+            "status": "folded",
+            "lead": DRAW.choice(leads),
+            "folded_at": NOW,
+            "folded_by": "alice",
+        }
+        Delivery.objects.filter(pk=each.pk).update(lease_until=None, **now)
+    for each in leads:
+        newest = Delivery.objects.filter(lead=each).values("source").annotate(newest=Max("pk"))
+        plain = list(newest.order_by("-source").values_list("newest", flat=True))
+        for most in (2, 500):
+            found = [pk for (pk,) in listing.NEWEST_OF_EACH.rows(*[each.pk] * 4, most)]
+            assert found == plain[:most]
+
+
 def test_older(organizations, clock):
     for each in deliveries_at_random(organizations):
         due = each.created_at + timedelta(seconds=DRAW.randrange(-9, 3))
@@ -747,6 +766,7 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "USED": (pacing.USED, [[1, 2], timedelta(minutes=1)] * pacing.PARTS),
     "DUE": (line.DUE, [*[1, 9] * line.LINES, 9]),
     "NEXT_OF_EACH": (turns.NEXT_OF_EACH, [1, 1, 1, ["", "f" * 16], 9]),
+    "NEWEST_OF_EACH_THAT_JOINED": (listing.NEWEST_OF_EACH, [1, 1, 1, 1, 9]),
     "OLDER": (deliveries.OLDER, [timedelta(seconds=5), "0" * 26]),
     "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),
     "ON_HOLD": (deliveries.ON_HOLD, [[1, 2]]),

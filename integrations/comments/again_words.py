@@ -1,8 +1,7 @@
 """What a comment says of a problem that was reported again after its issue was closed."""
 
+from collections.abc import Iterable
 from datetime import datetime
-
-from django.db.models import Q
 
 from core import counting
 from integrations.comments import listing
@@ -35,8 +34,7 @@ def text(comment: Comment) -> str | None:
 
 def reports(comment: Comment) -> DeliveryQuerySet:
     """The reports of this problem that came again, the newest first."""
-    came = came_since(comment.lead_id, comment.occasion + AFTER - CLOCKS_DIFFER)
-    return came.select_related("report").order_by("-report__last_received_at", "-pk")
+    return _came(comment, listing.looked_at(comment.lead_id))
 
 
 def unerased(comment: Comment) -> DeliveryQuerySet:
@@ -46,10 +44,11 @@ def unerased(comment: Comment) -> DeliveryQuerySet:
 
 def said(comment: Comment) -> DeliveryQuerySet:
     """Those that had joined when it was posted, and the report with the issue; all, if that time is not known."""
-    came = reports(comment)
     if comment.posted_at is None:
-        return came
-    return came.filter(Q(lead=None) | Q(folded_at__lte=comment.posted_at))
+        return reports(comment)
+    joined = Delivery.objects.filter(lead=comment.lead_id, folded_at__lte=comment.posted_at)
+    newest = joined.order_by("-folded_at").values_list("pk", flat=True)[: counting.MOST]
+    return _came(comment, newest)
 
 
 def is_over(comment: Comment) -> bool:
@@ -57,10 +56,18 @@ def is_over(comment: Comment) -> bool:
     return bool(comment.comment_id) and not said(comment).filter(report__erased_at=None).exists()
 
 
+def _came(comment: Comment, joined: Iterable[int]) -> DeliveryQuerySet:
+    since = comment.occasion + AFTER - CLOCKS_DIFFER
+    came = _since(since, [comment.lead_id, *joined])
+    return came.select_related("report").order_by("-report__last_received_at", "-pk")
+
+
 def came_since(lead_id: int, since: datetime) -> DeliveryQuerySet:
     """Of the report with this issue, and the latest that have joined it: those that came since then."""
-    joined = Delivery.objects.filter(lead=lead_id).order_by("-pk")
-    looked_at = [lead_id, *joined.values_list("pk", flat=True)[: counting.MOST]]
+    return _since(since, [lead_id, *listing.looked_at(lead_id)])
+
+
+def _since(since: datetime, looked_at: list[int]) -> DeliveryQuerySet:
     return Delivery.objects.filter(pk__in=looked_at, report__last_received_at__gte=since)
 
 

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db.models import Sum
 
 from core import counting
+from core.prepared import PreparedStatement
 from integrations.delivery import ownership_changes
 from integrations.issue.rendering import BODY_LIMIT, inert_title, shown
 from integrations.issue.secrets_at_seams import without_secrets_at_seams
@@ -25,6 +26,27 @@ NOBODY = "The reports that were listed here have issues of their own now."
 NOT_SHOWN = "Its text is not shown here."
 BY_A_MEMBER = "A member says that it is the same problem."
 _NEIGHBORS = "{agent_name}\n\n  {summary}"  # of what anybody wrote, in a line of the list
+
+
+NEWEST_OF_EACH = PreparedStatement(
+    "Which is the newest report of each source among those that have joined this issue?",
+    """
+    WITH RECURSIVE newest (id, source) AS (
+        SELECT id, source FROM (
+            SELECT d.id, d.source FROM integrations_delivery d
+            WHERE d.lead_id >= %s AND d.lead_id <= %s
+            ORDER BY d.lead_id DESC, d.source DESC, d.id DESC LIMIT 1
+        ) found
+        UNION ALL
+        SELECT d.id, d.source FROM newest JOIN integrations_delivery d ON d.id = (
+            SELECT o.id FROM integrations_delivery o
+            WHERE o.lead_id >= %s AND (o.lead_id, o.source) < (%s, newest.source)
+            ORDER BY o.lead_id DESC, o.source DESC, o.id DESC LIMIT 1
+        )
+    )
+    SELECT id FROM newest LIMIT %s
+    """,
+)
 
 
 class Item(NamedTuple):
@@ -45,7 +67,8 @@ class Item(NamedTuple):
 def text(comment: Comment) -> str | None:
     """The whole list; None if nothing has joined the issue, and there is no list yet."""
     lead = comment.lead
-    newest = newest_in_turn(lead.folded.order_by("-pk"), LISTED)
+    joined = Delivery.objects.filter(pk__in=looked_at(lead.pk)).order_by("-pk")
+    newest = newest_in_turn(joined, LISTED)
     if newest:
         count = counting.up_to_most(lead.folded.order_by("pk"))
         return filled(_head(lead, count), items_of(newest, comment), count)
@@ -53,18 +76,28 @@ def text(comment: Comment) -> str | None:
 
 
 def newest_in_turn(newest: DeliveryQuerySet, most: int) -> list[Delivery]:
-    """So many of the newest, in their order: of each source one before a second, so that one pushes out no others.
-
-    Looks at `counting.MOST` of them.
-    """
+    """So many of the newest, in their order: of each source one before a second, so that one pushes out no others."""
     before: Counter[str] = Counter()  # of each source
     places = []
-    for number, (pk, source) in enumerate(newest.values_list("pk", "source")[: counting.MOST]):
+    for number, (pk, source) in enumerate(newest.values_list("pk", "source")):
         places.append((before[source], number, pk))
         before[source] += 1
     chosen = [pk for _, _, pk in sorted(sorted(places)[:most], key=itemgetter(1))]
     found = Delivery.objects.select_related("report").in_bulk(chosen)
     return [found[pk] for pk in chosen if pk in found]
+
+
+def looked_at(lead_id: int) -> list[int]:
+    """The newest that have joined an issue, and where these are many, the newest of each other source: by their ids.
+
+    `counting.MOST` of both, however many one source has sent.
+    """
+    joined = Delivery.objects.filter(lead=lead_id).order_by("-pk")
+    newest = list(joined.values_list("pk", flat=True)[: counting.MOST])
+    if len(newest) < counting.MOST:
+        return newest
+    others = NEWEST_OF_EACH.rows(*[lead_id] * 4, counting.MOST)
+    return [*newest, *{pk for (pk,) in others}.difference(newest)]
 
 
 def reports(comment: Comment) -> DeliveryQuerySet:

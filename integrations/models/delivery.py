@@ -624,6 +624,16 @@ class Delivery(models.Model):
                 fields=["lead", "id"], name="delivery_folded", condition=Q(lead__isnull=False)
             ),
             models.Index(
+                fields=["lead", "source", "id"],
+                name="delivery_folded_of",
+                condition=Q(lead__isnull=False),
+            ),
+            models.Index(
+                fields=["lead", "folded_at"],
+                name="delivery_folded_at",
+                condition=Q(lead__isnull=False),
+            ),
+            models.Index(
                 fields=["maybe_lead"],
                 name="delivery_maybe_lead",
                 condition=Q(maybe_lead__isnull=False),

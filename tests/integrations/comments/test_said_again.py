@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from core import counting
 from integrations.comments import sending
 from integrations.delivery import discarding
 from integrations.models import Comment, Delivery, Integration
@@ -359,6 +360,26 @@ def test_what_came_between_junk_that_was_said_and_its_end_is_said_anew(
     over, said = notices(code_host)
     assert "Junk" not in over + said
     assert ("Honest" in over, "Honest" in said) == (False, True)
+
+
+def test_a_flood_of_junk_after_what_was_said_takes_no_word_of_it_away(
+    acme, code_host, clock, monkeypatch
+):
+    """An attack: a thousand reports that join, of which a member discards one."""
+    monkeypatch.setattr(counting, "MOST", 3)
+    fold("Honest")
+    sending.send(again().pk)
+    clock.advance(minutes=11)
+    junk = [fold(f"Junk {number}") for number in range(6)]
+    discarding.discard(Delivery.objects.get(pk=junk[0].pk))
+
+    for _ in range(4):
+        maintain()
+        clock.advance(minutes=11)
+
+    [said] = notices(code_host)
+    assert "Junk 5" in said
+    assert "an issue of its own now" not in said
 
 
 def test_what_was_said_together_with_junk_is_not_said_twice(acme, code_host, clock):
