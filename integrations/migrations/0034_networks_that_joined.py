@@ -1,7 +1,10 @@
 from django.db import migrations, models
 
+from core.migrating import AddIndexWhileServing
+
 
 class Migration(migrations.Migration):
+    atomic = False
 
     dependencies = [
         ('integrations', '0033_mentions'),
@@ -9,12 +12,8 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddIndex(
+        AddIndexWhileServing(
             model_name='delivery',
             index=models.Index(condition=models.Q(('lead__isnull', False)), fields=['lead', 'source', 'id'], name='delivery_folded_of'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(condition=models.Q(('lead__isnull', False)), fields=['lead', 'folded_at'], name='delivery_folded_at'),
         ),
     ]
