@@ -57,7 +57,9 @@ def _wait_until_unlocked(comment: Comment) -> None:
 
 
 def _longer(comment: Comment) -> timedelta:
-    """Twice as long each time, from an hour to a day: what is locked for good takes nobody's turns."""
+    """An hour, then twice as long each time, up to a day: what is locked for good takes nobody's turns."""
+    if comment.reason != github_api.IS_LOCKED:
+        return leased.AGAIN
     return min(leased.AGAIN * 2 ** min(comment.tries - 1, 5), timedelta(days=1))
 
 

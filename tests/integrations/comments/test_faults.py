@@ -806,3 +806,19 @@ def test_an_internal_error_is_logged_and_tried_again(acme, code_host, settle, mo
     settle(2)
 
     check(code_host)
+
+
+def test_below_an_issue_that_is_locked_late_it_looks_again_after_an_hour(acme, code_host, clock):
+    for number in range(6):
+        fold(f"Joined {number}")
+        maintain()
+        clock.advance(minutes=11)
+    code_host.lock_issue("acme/docs", 1)
+    fold("Last")
+    maintain()
+
+    code_host.lock_issue("acme/docs", 1, locked=False)
+    clock.advance(minutes=61)
+    maintain()
+
+    assert "7 more reports" in shown(code_host)
