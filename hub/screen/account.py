@@ -141,9 +141,8 @@ def remove(request: MemberRequest, member_id: int) -> HttpResponse:
         }
         return render(request, "hub/remove_member.html", context)
     try:
-        if "claims" in request.POST:
-            claiming.remove_claims_of(gone, by=request.membership)
-        members.remove(gone, by=request.membership)
+        remove_member = claiming.remove_with_claims if "claims" in request.POST else members.remove
+        remove_member(gone, by=request.membership)
     except ApiError as error:
         messages.error(request, str(error.detail))
     else:

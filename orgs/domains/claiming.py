@@ -102,11 +102,17 @@ def remove_claim(domain: Domain, *, by: Membership) -> None:
     domain.remove_claim()
 
 
-def remove_claims_of(gone: Membership, *, by: Membership) -> None:
-    """Remove all claims that a member has made, which only an owner may do. Raises `members.NotAnOwner`."""
+@transaction.atomic
+def remove_with_claims(gone: Membership, *, by: Membership) -> None:
+    """Remove a member with all claims that they have made, which only an owner may do, or neither.
+
+    Raises as `members.remove` does.
+    """
+    members.lock(by.organization_id)
     members.require_owner(by)
     for domain in Domain.objects.of_member(gone):
         domain.remove_claim()
+    members.remove(gone, by=by)
 
 
 @transaction.atomic

@@ -502,3 +502,14 @@ def test_every_form_has_its_token(acme, alice, path):
 @pytest.mark.parametrize("path", ["", "members/1/remove/", "export.json"])
 def test_visitors_sign_in_first(client, path):
     assert client.get(PAGE + path)["Location"] == f"/login/?next={PAGE}{path}"
+
+
+def test_claims_are_removed_with_their_member_or_not_at_all(client, acme, alice):
+    """The last owner stays, also if there was another one when the page was opened."""
+    mine = acme.memberships.get(login="alice")
+    claim_domain(mine, "d01.alice.dev")
+
+    answer = client.post(f"{PAGE}members/{mine.pk}/remove/", {"claims": "on"}, follow=True)
+
+    assert "alice is the last owner." in text_of(answer)
+    assert acme.domains.filter(name="d01.alice.dev").exists()
