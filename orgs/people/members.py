@@ -78,8 +78,11 @@ def welcome(user: User, *, github_id: int, login: str) -> Membership:
 
 
 def _name(user: User, login: str) -> None:
-    """Give an account the login that GitHub has just told, and whoever had it before another name until they return."""
-    for former in User.objects.filter(username=login).exclude(pk=user.pk):
+    """Give an account the login that GitHub has just told, and whoever had it before another name until they return.
+
+    GitHub's logins are the same in upper and lower case.
+    """
+    for former in User.objects.filter(username__iexact=login).exclude(pk=user.pk):
         User.objects.filter(pk=former.pk).update(username=f"{login}, formerly ({former.pk})")
     User.objects.filter(pk=user.pk).update(username=login)
 

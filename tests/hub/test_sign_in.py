@@ -144,6 +144,18 @@ def test_a_login_belongs_to_who_had_it_on_github_last(browser, hub, code_host):
     assert User.objects.count() == 2
 
 
+def test_a_login_belongs_to_one_account_in_whatever_case(browser, hub, code_host):
+    code_host.add_user("dora")
+    browser.sign_in("dora")
+    code_host.rename_account("dora", "dorothea")
+    code_host.add_user("Dora")
+
+    Browser(hub.url).sign_in("Dora")
+    former, now = User.objects.order_by("pk").values_list("username", flat=True)
+
+    assert (former[:14], now) == ("Dora, formerly", "Dora")
+
+
 def test_the_page_that_asked_for_it_is_the_page_that_comes(browser):
     asked = browser.open("/settings/tokens/")
     answer = browser.send(browser.send(asked), login="alice")
