@@ -81,6 +81,9 @@ def write_again(comment: Comment, deadline: float) -> None:
     if _is_for_others(comment):
         comment.leave(UNOWNED, leased.AGAIN)
         return
+    if not (comment.comment_id or comment.posted_at or again_words.unerased(comment).exists()):
+        comment.forget()  # before GitHub is asked anything
+        return
     facts = _read_anew(comment, deadline)
     if comment.comment_id is None:
         _look(comment, facts, deadline, is_timely=again.is_still_closed(comment, facts))

@@ -382,6 +382,26 @@ def test_a_flood_of_junk_after_what_was_said_takes_no_word_of_it_away(
     assert "an issue of its own now" not in said
 
 
+def test_where_nothing_is_to_be_said_github_is_asked_nothing(acme, code_host, clock, monkeypatch):
+    """An attack: the first of a thousand reports that joined, again and again: two calls of GitHub each time."""
+    monkeypatch.setattr(counting, "MOST", 3)
+    for number in range(6):
+        fold(f"Junk {number}")
+    Comment.objects.all().delete()
+    before = timezone.now() - 2 * DAYS
+    Report.objects.update(received_at=before, last_received_at=before)
+    asked = len(code_host.requests)
+
+    for _ in range(3):
+        repeat(report__summary="Junk 0")
+        assert Comment.objects.count() == 1
+        sending.send_due()
+        clock.advance(minutes=11)
+
+    assert len(code_host.requests) == asked
+    assert not Comment.objects.exists()
+
+
 def test_what_was_said_together_with_junk_is_not_said_twice(acme, code_host, clock):
     junk = fold("Junk")
     fold("Honest")
