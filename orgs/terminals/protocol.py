@@ -236,7 +236,12 @@ def room_for(user: User) -> bool:
 
 def approval_of(person: User, organization: str) -> codes.Approval:
     """The approval of somebody who is signed in: it ends where all their sessions are ended."""
-    return codes.Approval(person.pk, organization, person.get_session_auth_hash())
+    return codes.Approval(person.pk, organization, _sessions_of(person))
+
+
+def _sessions_of(person: User) -> str:
+    """What changes where all sessions of a person are ended, and not where the Hub's key is replaced."""
+    return hashlib.sha256(person.password.encode()).hexdigest()
 
 
 def _who_approved(approval: codes.Approval) -> User:
@@ -246,7 +251,7 @@ def _who_approved(approval: codes.Approval) -> User:
     person = people.filter(pk=approval.user).first()
     if person is None:
         raise AccessDenied("Who approved it has left the organization, or is deactivated.")
-    if not constant_time_compare(person.get_session_auth_hash(), approval.session):
+    if not constant_time_compare(_sessions_of(person), approval.session):
         raise AccessDenied("Who approved it has signed out everywhere since.")
     if not room_for(person):
         raise AccessDenied(TOO_MANY)
