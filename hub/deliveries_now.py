@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from functools import reduce
-from operator import or_
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
@@ -116,7 +114,7 @@ def waits_now() -> list[Wait]:
     in_turn = Counter({each.installation: each.times for each in found if each.why == Waiting.TURN})
     shares = pacing.sources_with_their_share([pk for pk, _ in in_turn.most_common(SHARED)])
     full = [Q(whose=pk, source__in=sources) for pk, sources in shares.items() if sources]
-    return _waits([reduce(or_, full)]) if full else found
+    return _waits(full) if full else found
 
 
 def _waits(have_their_share: list[Q]) -> list[Wait]:

@@ -55,8 +55,8 @@ def check(domain: Domain, *, by: Membership) -> Verdict:
     """Check the record of a claim while a person waits, and save what was found.
 
     Asks the DNS, with at most 24 queries and 8 seconds; do not call it in a transaction. Raises
-    `VerifiedElsewhere`, `Gone`, `TooManyAtOnce` while the organization has another check in progress,
-    and `rates.RateLimited` if it, or the person, has asked too often.
+    `VerifiedElsewhere`, `Gone`, `TooManyAtOnce` while another check of `by` is in progress (see
+    `counted.whose`), and `rates.RateLimited` if they have asked too often.
     """
     with looks.one(counted.whose(by)):
         counted.check(by, settings.HUB_ASKING_RATE, "dns")

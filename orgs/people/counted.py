@@ -19,7 +19,7 @@ def in_progress(member: Membership, way: str) -> Iterator[None]:
     `at_once.TooManyAtOnce`.
     """
     with at_once.requests.one(f"{way} {member.user_id}"):
-        if member.role == Membership.Role.OWNER:
+        if member.is_owner:
             yield
         else:
             with at_once.members.one(member.organization_id):
@@ -28,8 +28,7 @@ def in_progress(member: Membership, way: str) -> Iterator[None]:
 
 def whose(member: Membership) -> str:
     """For what one may do at a time: each owner, and all members together who are no owners."""
-    is_owner = member.role == Membership.Role.OWNER
-    return f"owner {member.user_id}" if is_owner else str(member.organization_id)
+    return f"owner {member.user_id}" if member.is_owner else str(member.organization_id)
 
 
 def check_change(member: Membership, way: str) -> None:
@@ -49,7 +48,7 @@ def limits(member: Membership, rate: str, *key: str) -> list[Limit]:
     it, has a new organization with all its limits unused.
     """
     own = of_person(member, rate, *key)
-    if member.role == Membership.Role.OWNER:
+    if member.is_owner:
         return [own]
     return [Limit(rate, (*key, member.organization_id)), own]
 
