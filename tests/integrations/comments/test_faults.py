@@ -194,12 +194,13 @@ def test_editing(acme, code_host, clock, settle, name):
     "fault", [("hang", {}), ("hang", {"created": True}), ("drip", {"milliseconds": 200})]
 )
 def test_an_answer_that_takes_too_long(acme, code_host, settle, fault, monkeypatch):
-    monkeypatch.setattr(leased, "DEADLINE", 1)
     fold("First")
     kind, details = fault
     code_host.fail(kind, path="comments", **details)
 
-    sending.send_due()
+    with monkeypatch.context() as patch:
+        patch.setattr(leased, "DEADLINE", 1)
+        sending.send_due()
     assert state() == "unknown"
     settle()
 
