@@ -8,6 +8,7 @@ from core.prepared import PreparedStatement, time_of
 from integrations.answers import links
 from integrations.folding import stored_terms
 from integrations.models import Integration
+from integrations.models.delivery import FORGOTTEN
 from integrations.models.statements import held_by
 from integrations.ownership import public_files
 from orgs.ownership import Claim, claim_covering
@@ -26,8 +27,8 @@ OF_LEAD = {
 
 PROBLEMS = PreparedStatement(
     "Which open issues that everybody may see are among the newest leads of this page, the newest issues of "
-    "its repository, or what its newest reports were sent to, but for what an operator holds, how often was "
-    "each problem reported, and what does the page's owner answer?",
+    "its repository, or what its newest reports were sent to, but for what an operator holds, of each sender "
+    "one before a second, how often was each problem reported, and what does the page's owner answer?",
     f"""
     SELECT shown.issue_url, shown.repository_id, shown.title, shown.kind, shown.received_at, shown.last_received_at,
         shown.times_reported,
@@ -50,7 +51,11 @@ PROBLEMS = PreparedStatement(
         shown.text, shown.link
     FROM ( -- those first, since SQLite would count what has joined all others, too
         SELECT l.id, l.issue_url, l.repository_id, l.title, lr.kind, lr.received_at,
-            lr.last_received_at, lr.times_reported, a.text, a.link, leads.newest
+            lr.last_received_at, lr.times_reported, a.text, a.link, leads.newest,
+            ROW_NUMBER() OVER ( -- one sender's come in turn with those of others
+                PARTITION BY l.source, CASE WHEN l.source IN ('', '{FORGOTTEN}') THEN l.id END
+                ORDER BY leads.newest DESC, l.id DESC
+            ) AS turn
         FROM (
             SELECT id, MAX(reported) AS newest FROM (
                 SELECT d.id, r.last_received_at AS reported
@@ -93,7 +98,7 @@ PROBLEMS = PreparedStatement(
         WHERE l.integration_id = %s AND l.status = 'sent' AND l.issue_url <> ''
             AND l.issue_state <> 'closed' AND l.issue_state <> 'deleted' AND NOT l.repository_private
             AND NOT EXISTS ({held_by(**OF_LEAD)})
-        ORDER BY leads.newest DESC, l.id DESC LIMIT {MOST}
+        ORDER BY turn, leads.newest DESC, l.id DESC LIMIT {MOST}
     ) shown
     ORDER BY shown.newest DESC, shown.id DESC
     """,  # noqa: S608  (no values)

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -322,6 +323,17 @@ def test_only_the_newest_issues_are_looked_at(client, acme):
 
     Delivery.objects.update(issue_state="open")
     assert len(problems(client)) == known.MOST
+
+
+def test_a_flood_of_one_network_hides_no_problem_that_others_reported(client, lead):
+    other = Client(REMOTE_ADDR="203.0.113.9")
+    for number in range(known.MOST + 1):
+        report_of(other, f"zq{number} wibble{number}", agent__name=f"x{number}")
+
+    shown = problems(client)
+
+    assert len(shown) == known.MOST
+    assert shown[-1]["issue_url"] == lead.issue_url
 
 
 def test_it_is_read_from_an_index(client, lead):
