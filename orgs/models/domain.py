@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce, Now
 
 from core import clock
 from core.ids import ULIDField
-from orgs.models.challenge import EarlierChallenge, new_challenge, record_value
+from orgs.models.challenge import LONGEST, EarlierChallenge, new_challenge, record_value
 from orgs.models.organization import Membership, Organization
 from orgs.models.published import Published, PublishedQuerySet
 from orgs.models.signals import domain_lost, domain_verified
@@ -108,7 +108,9 @@ class Domain(Published):
         help_text="Whether it was a public suffix plus one label when it was claimed; "
         "then it covers the names below it too."
     )
-    challenge = models.CharField(max_length=64, unique=True, default=new_challenge, editable=False)
+    challenge = models.CharField(
+        max_length=LONGEST, unique=True, default=new_challenge, editable=False
+    )
     expires_at = models.DateTimeField(
         null=True, blank=True, help_text="When the challenge expires; empty while verified."
     )

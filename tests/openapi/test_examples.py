@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 NOWHERE = "01J9ZK3V5T8Q2M4N6P7R8S9T0V"
 VARYING = {  # what differs from run to run, and what stands for it
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z": "2026-01-31T12:34:56.789012Z",
-    r"hub-verify=[\w-]+": "hub-verify=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
+    r"hub-verify=hub\.example/[\w-]+": "hub-verify=hub.example.com/JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
     r"state=[\w.-]+": "state=Zm9vYmFyYmF6cXV4",
     r"\d{10,16}-(?=[0-7][0-9A-HJKMNP-TV-Z]{25})": "1769862896789012-",
     r"http://127\.0\.0\.1:\d+": "https://github.com",

@@ -1,5 +1,6 @@
 """Claiming a domain, proving it, giving it up: the calls of a maintainer."""
 
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -54,7 +55,7 @@ def test_a_claim_asks_for_a_record_of_its_own(alice, charlie):
         "status": "pending",
         "dns_record": {"name": "_hub-challenge.docs.acme.com", "type": "TXT", "value": value},
     }
-    assert value.startswith("hub-verify=")
+    assert re.fullmatch(r"hub-verify=hub\.example/[\w-]{32}", value)  # for which Hub it is
     assert claim(charlie).json()["dns_record"]["value"] != value
 
 
@@ -67,6 +68,16 @@ def test_the_record_published_the_domain_is_verified(alice, dns):
     assert answer.json() == {
         "domain": "docs.acme.com", "status": "verified", "dns_record": None, "hint": None
     }  # fmt: skip
+
+
+def test_a_record_is_not_that_of_another_hub(alice, settings):
+    value = claim(alice).json()["dns_record"]["value"]
+    settings.HUB_BASE_URL = "https://evil.dev:8000"
+
+    other = claim(alice, "other.acme.com").json()["dns_record"]["value"]
+
+    assert other.startswith("hub-verify=evil.dev/")
+    assert claim(alice).json()["dns_record"]["value"] == value  # what was published goes on
 
 
 @pytest.mark.parametrize(
