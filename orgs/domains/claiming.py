@@ -110,8 +110,7 @@ def remove_with_claims(gone: Membership, *, by: Membership) -> None:
     """
     members.lock(by.organization_id)
     members.require_owner(by)
-    for domain in Domain.objects.of_member(gone):
-        domain.remove_claim()
+    Domain.objects.of_member(gone).remove_claims()
     members.remove(gone, by=by)
 
 

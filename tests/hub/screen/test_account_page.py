@@ -513,3 +513,22 @@ def test_claims_are_removed_with_their_member_or_not_at_all(client, acme, alice)
 
     assert "alice is the last owner." in text_of(answer)
     assert acme.domains.filter(name="d01.alice.dev").exists()
+
+
+def test_many_claims_are_removed_with_their_member_in_as_many_steps_as_one(client, acme, alice):
+    """An attack: for each claim all that waits was looked at, in one transaction, for which all others waited."""
+
+    def steps(number: int) -> int:
+        bob = build.member(acme, f"bob{number}", role="member").membership
+        for each in range(number):
+            claim_domain(bob, f"d{each}.bob{number}.dev")[0].record_found()
+        for each in range(5):
+            build.send(Client(), build.report(report__summary=f"{each} of {number}"))
+        Delivery.objects.update(status=Delivery.Status.PENDING, issue_number=None, issue_url="")
+        with CaptureQueriesContext(connection) as asked:
+            client.post(f"{PAGE}members/{bob.pk}/remove/", {"claims": "on"})
+        return len(asked)
+
+    assert steps(20) == steps(1)
+    assert [each.name for each in acme.domains.all()] == ["docs.acme.com"]
+    assert acme.earlier_challenges.count() == 21
