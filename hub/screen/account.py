@@ -132,17 +132,21 @@ def remove(request: MemberRequest, member_id: int) -> HttpResponse:
     gone = _member(request, member_id)
     is_me = gone.pk == request.membership.pk
     if request.method != "POST":
+        claims = Domain.objects.of_member(gone)
         context = {
             "gone": gone,
             "is_me": is_me,
             "is_owner": request.membership.is_owner,
             "is_last": members.is_last_owner(gone),
-            "claims": Domain.objects.of_member(gone).order_by("created_at"),
+            "claims": claims.order_by("created_at"),
+            "which": claiming.which(claims),
         }
         return render(request, "hub/remove_member.html", context)
     try:
-        remove_member = claiming.remove_with_claims if "claims" in request.POST else members.remove
-        remove_member(gone, by=request.membership)
+        if asked_about := request.POST.get("claims"):
+            claiming.remove_with_claims(gone, asked_about, by=request.membership)
+        else:
+            members.remove(gone, by=request.membership)
     except ApiError as error:
         messages.error(request, str(error.detail))
     else:

@@ -12,6 +12,8 @@ from integrations.models import Alert, Delivery, Installation, Integration
 from integrations.ownership import site_claims
 from orgs.models.domain import GRACE
 
+VISIBLE = ["repository_private", "was_public", "alerts"]  # what `note_visibility` changes
+
 
 def apply_installation(installation: Installation, facts: InstallationFacts | None) -> None:
     """Apply what GitHub says about the installation; None if it does not exist."""
@@ -62,6 +64,10 @@ def apply_repository(
     """
     if facts.is_private or not is_late:
         integration.note_visibility(private=facts.is_private)
+    if integration.may_not_learn(facts.full_name):
+        integration.save(update_fields=VISIBLE)
+        site_claims.lapse_unpublished(integration.organization)
+        return False
     _follow(integration, facts, is_late=is_late)
     name = facts.full_name
     if facts.owner.lower() != integration.installation.account.lower():
@@ -166,8 +172,7 @@ def _follow(integration: Integration, facts: RepositoryFacts, *, is_late: bool) 
     was = integration.repository
     integration.repo_owner, integration.repo_name = facts.owner, facts.name
     integration.has_pages = facts.has_pages
-    visible = ["repository_private", "was_public", "alerts"]
-    integration.save(update_fields=["repo_owner", "repo_name", *visible, "has_pages"])
+    integration.save(update_fields=["repo_owner", "repo_name", *VISIBLE, "has_pages"])
     site_claims.follow(integration.organization, facts.id, facts.full_name, is_late=is_late)
     if facts.full_name != was or not facts.has_pages:
         site_claims.lapse_unpublished(integration.organization, facts)

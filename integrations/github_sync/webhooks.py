@@ -176,7 +176,8 @@ def _added(integration: Integration, repository: Payload) -> None:
     """Its repository is in reach again, and may have been renamed meanwhile."""
     full_name = webhook_payload.name(repository, "full_name")
     number = cast(int, integration.repository_id)
-    site_claims.follow(integration.organization, number, full_name, is_late=True)
+    if not integration.may_not_learn(full_name):
+        site_claims.follow(integration.organization, number, full_name, is_late=True)
     applying.mark_in_reach(integration)
 
 

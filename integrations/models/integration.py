@@ -450,6 +450,11 @@ class Integration(models.Model):
         """Which labels, assignees and type are chosen."""
         return self.labels, self.assignees, self.issue_type
 
+    def may_not_learn(self, full_name: str) -> bool:
+        """Whether this is a new name of a private repository to which no member has push access any more."""
+        is_new = full_name.lower() != self.repository.lower()
+        return is_new and self.repository_private and self.rights_lost_at is not None
+
     def withholds(self, url: str) -> bool:
         """Whether members may not read reports about `url`, since none of them has push access.
 

@@ -75,6 +75,8 @@ def _save(integration: Integration, reached: Reached, found: Person | None, last
         if now is None:  # another repository was chosen in the meantime
             return
         if found:
+            if now.rights_lost_at:  # its name may be another one by now
+                now.installation.ask_about_soon()
             holds.record_push_access_found(now, found.github_id)
         elif last:
             now.asked_about_some(last)

@@ -109,7 +109,7 @@ def _taken_over(member: Membership, where: SiteAddress, proof: Proof) -> Site:
     asked = proof.integration
     if (mine.repository_id, mine.repository) != (asked.repository_id, asked.repository):
         raise NotConfigured("The repository was changed in the meantime. Check your integration.")
-    if not Membership.objects.filter(pk=member.pk, organization=mine.organization_id).exists():
+    if not members.active(mine.organization_id).filter(pk=member.pk).exists():
         raise NotConfigured("You are no longer a member of this organization.")
     if where.is_repository:
         site_claims.lapse_namesakes(

@@ -294,8 +294,7 @@ def _unchanged(checked: Integration, member: Membership) -> Integration:
     integration = Integration.objects.select_for_update(no_key=True).get(pk=checked.pk)
     if integration.installation_id != checked.installation_id:
         raise NotInstalled("The installation was changed in the meantime. Choose again.")
-    mine = Membership.objects.filter(pk=member.pk, organization=integration.organization_id)
-    if not mine.exists():
+    if not members.active(integration.organization_id).filter(pk=member.pk).exists():
         raise NotInstalled("You are no longer a member of this organization.")
     return integration
 

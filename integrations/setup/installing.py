@@ -219,7 +219,7 @@ def _visitor(code: str, member: Membership, network: str) -> github_api.Visitor:
 
 def _still_has(organization: Organization, **who: Any) -> bool:
     """Whether this is a member whom no operator has deactivated."""
-    return organization.memberships.filter(**who).exclude(user__is_active=False).exists()
+    return members.active(organization.pk).filter(**who).exists()
 
 
 def _limits(member: Membership, network: str) -> list[rates.Limit]:

@@ -1,5 +1,6 @@
 """Claiming a domain, and removing a claim."""
 
+import hashlib
 from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
@@ -10,7 +11,7 @@ from core import batches, clock
 from core.errors import ApiError
 from orgs.domains import hosts
 from orgs.models import Domain, Membership, Organization
-from orgs.models.domain import CHALLENGE_LIFETIME
+from orgs.models.domain import CHALLENGE_LIFETIME, DomainQuerySet
 from orgs.people import counted, members
 
 MOST = 1000  # claims of domains of one organization
@@ -35,6 +36,16 @@ class TooManyClaims(ApiError):
     status_code = 409
     default_code = "too_many_claims"
     default_detail = f"You have {MOST} domains. Remove some of the claims first."
+
+
+class ClaimsChanged(ApiError):
+    """409: somebody has claimed something meanwhile, or its claim was removed."""
+
+    status_code = 409
+    default_code = "claims_changed"
+    default_detail = (
+        "What they have claimed has changed in the meantime, so nothing was removed. Look again."
+    )
 
 
 def claim_domain(member: Membership, text: str) -> tuple[Domain, bool]:
@@ -102,16 +113,25 @@ def remove_claim(domain: Domain, *, by: Membership) -> None:
     domain.remove_claim()
 
 
+def which(claims: DomainQuerySet) -> str:
+    """Which claims these are, as a hash: what a page has asked about is not what there is by now."""
+    return hashlib.sha256(
+        "\n".join(sorted(claims.values_list("pk", flat=True))).encode()
+    ).hexdigest()
+
+
 @transaction.atomic
-def remove_with_claims(gone: Membership, *, by: Membership) -> None:
+def remove_with_claims(gone: Membership, asked_about: str, *, by: Membership) -> None:
     """Remove a member with all claims that they have made, which only an owner may do, or neither.
 
-    Raises as `members.remove` does.
+    `asked_about` is `which` claims the owner has seen. Raises `ClaimsChanged`, and as `members.remove` does.
     """
     members.lock(by.organization_id)
     members.require_owner(by)
-    for domain in Domain.objects.of_member(gone):
-        domain.remove_claim()
+    theirs = Domain.objects.of_member(gone)
+    if asked_about != which(theirs):
+        raise ClaimsChanged
+    theirs.remove_claims()
     members.remove(gone, by=by)
 
 

@@ -11,7 +11,7 @@ from itertools import islice
 
 from django.db import Error, transaction
 
-from core import connections
+from core import batches, connections
 from orgs.domains.claiming import drop_expired
 from orgs.domains.diagnosis import Finding, look
 from orgs.domains.turns import BATCH, in_turn
@@ -119,12 +119,17 @@ def _seen(looks: list[Look]) -> list[str]:
 
 
 def _recorded(looks: list[Look]) -> list[str]:
-    """Save what was found, most of it in one UPDATE; the outcome of each claim, in words."""
+    """Save what was found, most of it in one UPDATE, and rest after each other; the outcome of each claim, in words."""
     confirmed = [domain for domain, finding in looks if _in_words(domain, finding) == "confirmed"]
     changed = [each for each in looks if each[0] not in confirmed]
     outcomes = _saved(confirmed, partial(_confirm, confirmed))
-    for domain, finding in changed:
-        outcomes += _saved([domain], partial(_outcome, domain, finding))
+
+    def one_by_one() -> Iterator[int]:
+        for domain, finding in changed:
+            outcomes.extend(_saved([domain], partial(_outcome, domain, finding)))
+            yield 1
+
+    sum(batches.at_leisure(lambda: True, one_by_one()))
     return outcomes
 
 

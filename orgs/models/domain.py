@@ -1,7 +1,7 @@
 """A claim of a host name, from its challenge until it lapses."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any, Self
 
@@ -86,6 +86,16 @@ class DomainQuerySet(PublishedQuerySet["Domain"]):
         with transaction.atomic():  # rows are locked in the order of their ids, as `record` does
             mine = list(these.select_for_update().values_list("pk", flat=True))
             self.filter(pk__in=mine).update(**_proved())
+
+    def remove_claims(self) -> None:
+        """Delete these claims, whose values are never issued again. Each organization looks once at what waits."""
+        with transaction.atomic():  # rows are locked in the order of their ids, as `record` does
+            locked = self.select_related("organization").order_by("pk")
+            gone = list(locked.select_for_update(of=("self",)))
+            _remember_challenges(gone)
+            Domain.objects.filter(pk__in=[each.pk for each in gone]).delete()
+            for organization in {each.organization for each in gone if each.verified_at}:
+                domain_lost.send(Domain, organization=organization)
 
     def check_soon(self) -> None:
         """Let their next check be due now, as far as none has taken them lately."""
@@ -209,7 +219,7 @@ class Domain(Published):
     def renew_challenge(self) -> None:
         """Ask for a new value, unless somebody just did; the old one is remembered."""
         with transaction.atomic():
-            self._remember_challenge()
+            _remember_challenges([self])
             Domain.objects.filter(pk=self.pk, challenge=self.challenge).update(
                 challenge=new_challenge(), expires_at=clock.now() + CHALLENGE_LIFETIME
             )
@@ -221,11 +231,7 @@ class Domain(Published):
 
     def remove_claim(self) -> None:
         """Delete the claim; its value is never issued again."""
-        with transaction.atomic():
-            self._remember_challenge()
-            self.delete()
-            if self.verified_at:
-                domain_lost.send(Domain, organization=self.organization)
+        Domain.objects.filter(pk=self.pk).remove_claims()
 
     def record_found(self) -> None:
         """The record is there: the claim becomes or stays verified."""
@@ -286,15 +292,6 @@ class Domain(Published):
     def _how_to_repair(self) -> str:
         return f"Publish it again: a TXT record at {self.record_name} with {self.record_value}"
 
-    def _remember_challenge(self) -> None:
-        EarlierChallenge.objects.get_or_create(
-            challenge=self.challenge,
-            defaults={"organization": self.organization, "name": self.name},
-        )
-        mine = EarlierChallenge.objects.filter(organization=self.organization).order_by("-pk")
-        oldest = mine.values_list("pk", flat=True)[MOST_EARLIER : MOST_EARLIER * 2]
-        EarlierChallenge.objects.filter(pk__in=list(oldest)).delete()
-
     def _if(self, **conditions: Any) -> bool:
         """Whether the claim is verified and meets the conditions, by the database's clock."""
         return Domain.objects.verified().filter(pk=self.pk, **conditions).exists()
@@ -302,6 +299,23 @@ class Domain(Published):
     def _update(self, **columns: Any) -> None:
         Domain.objects.filter(pk=self.pk).update(**columns)
         self.refresh_from_db(fields=columns.keys())
+
+
+def _remember_challenges(domains: Sequence[Domain]) -> None:
+    """Keep the values of these claims, of each organization the latest `MOST_EARLIER`."""
+    EarlierChallenge.objects.bulk_create(
+        (
+            EarlierChallenge(
+                organization_id=each.organization_id, name=each.name, challenge=each.challenge
+            )
+            for each in domains
+        ),
+        ignore_conflicts=True,
+    )
+    for organization in {each.organization_id for each in domains}:
+        mine = EarlierChallenge.objects.filter(organization=organization).order_by("-pk")
+        oldest = mine.values_list("pk", flat=True)[MOST_EARLIER : MOST_EARLIER * 2]
+        EarlierChallenge.objects.filter(pk__in=list(oldest)).delete()
 
 
 def _proved() -> dict[str, Any]:

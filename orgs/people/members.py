@@ -133,10 +133,15 @@ def change_role(membership: Membership, role: str, *, by: Membership) -> None:
 
 
 def require_owner(member: Membership) -> None:
-    """Raise `NotAnOwner` unless the member is an owner now."""
-    owners = Membership.objects.filter(role=Membership.Role.OWNER)
-    if not owners.filter(pk=member.pk, organization=member.organization_id).exists():
+    """Raise `NotAnOwner` unless the member is an owner now, and not deactivated."""
+    owners = active(member.organization_id).filter(role=Membership.Role.OWNER)
+    if not owners.filter(pk=member.pk).exists():
         raise NotAnOwner
+
+
+def active(organization_id: str) -> QuerySet[Membership]:
+    """The members of an organization whom no operator has deactivated."""
+    return Membership.objects.filter(organization=organization_id).exclude(user__is_active=False)
 
 
 def in_words(role: str) -> str:
@@ -196,9 +201,7 @@ def _member(membership: Membership, organization: Organization) -> Membership:
 
 def is_last_owner(membership: Membership) -> bool:
     """Whether the organization would have no owner without this one who can sign in."""
-    owners = Membership.objects.filter(
-        organization=membership.organization_id, role=Membership.Role.OWNER
-    ).exclude(user__is_active=False)
+    owners = active(membership.organization_id).filter(role=Membership.Role.OWNER)
     return membership.role == Membership.Role.OWNER and not (
         owners.exclude(pk=membership.pk).exists()
     )

@@ -35,6 +35,7 @@ from tests.rooms import MODULES, ROOT
 ON_PAGES_ONLY = {  # there people read the message, and no program reads the code
     ("already_a_member", 409),
     ("cannot_approve", 409),
+    ("claims_changed", 409),
     ("form_refused", 403),
     ("last_owner", 409),
     ("moved", 409),

@@ -54,7 +54,7 @@ from orgs.models import (
     Terminal,
     User,
 )
-from orgs.people import tokens
+from orgs.people import members, tokens
 from reports import erasing
 from reports.models import Report
 from tests import build
@@ -1329,6 +1329,34 @@ def test_of_two_accounts_with_a_login_the_number_says_which(db, capsys):
 
     assert "dana is an operator of this Hub: the GitHub account 4711." in capsys.readouterr().out
     assert [*User.objects.filter(is_superuser=True)] == [dana]
+
+
+def test_who_takes_access_away_is_not_told_so_of_who_has_the_login_now(client, db):
+    """An attack: mallory renames themselves on GitHub, and a second account of theirs signs in with their login."""
+    mallory = build.member(build.organization(), "mallory", github_id=666)
+    call_command("make_operator", "mallory")
+    members.welcome(mallory, github_id=666, login="renamed")
+    second = build.member(build.organization(), "second", github_id=667)
+    members.welcome(second, github_id=667, login="mallory")
+
+    with pytest.raises(CommandError, match=r"are: renamed \(the GitHub account 666\)\."):
+        call_command("make_operator", "mallory", "--undo")
+    call_command("make_operator", "renamed", "--undo")
+
+    assert not User.objects.filter(is_superuser=True).exists()
+
+
+def test_access_is_taken_from_the_operator_of_two_accounts_with_a_login(db, capsys):
+    mallory = build.member(build.organization(), "mallory", github_id=666)
+    call_command("make_operator", "mallory")
+    second = build.member(build.organization(), "second", github_id=667)
+    members.welcome(second, github_id=667, login="mallory")
+
+    call_command("make_operator", "mallory", "--undo")
+
+    said = "mallory is no longer an operator of this Hub: the GitHub account 666."
+    assert said in capsys.readouterr().out
+    assert not User.objects.get(pk=mallory.pk).is_superuser
 
 
 def test_whoever_has_not_signed_in_is_no_operator_yet(db):

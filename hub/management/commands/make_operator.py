@@ -5,10 +5,11 @@ from datetime import timedelta
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from core.command import Group, HubCommand
-from orgs.models import User
+from orgs.models import Membership, User
 
 JUST = timedelta(hours=1)  # for so long, a login is taken to be still that of who signed in with it
 
@@ -35,11 +36,14 @@ class Command(HubCommand):
     def handle(
         self, *args: Any, login: str, github_id: int | None, undo: bool, **options: Any
     ) -> None:
-        found = User.objects.filter(membership__login__iexact=login)
+        people = _operators() if undo else User.objects.all()
+        found = people.filter(membership__login__iexact=login)
         if github_id is not None:
             found = found.filter(membership__github_id=github_id)
         if undo and not found and github_id is None:  # their organization was deleted
-            found = User.objects.filter(username__iexact=login)
+            found = people.filter(username__iexact=login)
+        if undo and not found:
+            raise CommandError(_who_is_instead(login))
         if not found:
             this = f" with the account {github_id}" if github_id is not None else ""
             raise CommandError(
@@ -52,12 +56,33 @@ class Command(HubCommand):
             )
         if not undo and github_id is None:
             _refuse_old_login(login, found[0])
-        found.update(is_staff=not undo, is_superuser=not undo)
-        if undo:
-            self.stdout.write(f"{login} is no longer an operator of this Hub.")
-        else:
-            number = found[0].membership.github_id
-            self.stdout.write(f"{login} is an operator of this Hub: the GitHub account {number}.")
+        person = found[0]
+        User.objects.filter(pk=person.pk).update(is_staff=not undo, is_superuser=not undo)
+        now = "is no longer" if undo else "is"
+        self.stdout.write(f"{login} {now} an operator of this Hub: {_account(person)}.")
+
+
+def _operators() -> QuerySet[User]:
+    return User.objects.filter(Q(is_staff=True) | Q(is_superuser=True)).order_by("pk")
+
+
+def _who_is_instead(login: str) -> str:
+    """That nobody is an operator by this login, and who is: people can change theirs on GitHub."""
+    known = ", ".join(f"{_login(each)} ({_account(each)})" for each in _operators())
+    return (
+        f"No operator of this Hub has the login {login}, or that account. "
+        f"The operators are: {known or 'nobody'}."
+    )
+
+
+def _login(user: User) -> str:
+    own = Membership.objects.filter(user=user).first()
+    return own.login if own else user.username
+
+
+def _account(user: User) -> str:
+    own = Membership.objects.filter(user=user).first()
+    return f"the GitHub account {own.github_id}" if own else "an account without an organization"
 
 
 def _refuse_old_login(login: str, user: User) -> None:

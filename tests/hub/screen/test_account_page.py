@@ -1,6 +1,7 @@
 """`/settings/account/`: members, theme and export."""
 
 import json
+import re
 
 import pytest
 from django.db import connection
@@ -10,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from core import batches
 from integrations.models import Attempt, Delivery
 from orgs import renamed
+from orgs.domains import claiming
 from orgs.domains.claiming import claim_domain
 from orgs.models import Domain, User
 from orgs.people import members
@@ -210,13 +212,18 @@ def claims_of_bob(acme) -> list[str]:
     return names
 
 
+def box_in(page: str) -> str:
+    """What the box of the page that asks sends if it is ticked."""
+    return re.search('name="claims" value="([^"]+)"', page)[1]
+
+
 def test_who_removes_somebody_sees_what_they_have_claimed_and_may_remove_that(
     client, acme, alice, claims_of_bob
 ):
     remove = f"{PAGE}members/{acme.memberships.get(login='bob').pk}/remove/"
 
     asked = text_of(client.get(remove))
-    client.post(remove, {"claims": "on"})
+    client.post(remove, {"claims": box_in(asked)})
 
     assert "bob has claimed <code>d00.bob.dev</code>, " in asked
     assert "<code>d09.bob.dev</code>, and 2 more." in asked
@@ -509,7 +516,48 @@ def test_claims_are_removed_with_their_member_or_not_at_all(client, acme, alice)
     mine = acme.memberships.get(login="alice")
     claim_domain(mine, "d01.alice.dev")
 
-    answer = client.post(f"{PAGE}members/{mine.pk}/remove/", {"claims": "on"}, follow=True)
+    box = claiming.which(acme.domains.filter(name="d01.alice.dev"))
+    answer = client.post(f"{PAGE}members/{mine.pk}/remove/", {"claims": box}, follow=True)
 
     assert "alice is the last owner." in text_of(answer)
     assert acme.domains.filter(name="d01.alice.dev").exists()
+
+
+def test_many_claims_are_removed_with_their_member_in_as_many_steps_as_one(client, acme, alice):
+    """An attack: for each claim all that waits was looked at, in one transaction, for which all others waited."""
+
+    def steps(number: int) -> int:
+        bob = build.member(acme, f"bob{number}", role="member").membership
+        for each in range(number):
+            claim_domain(bob, f"d{each}.bob{number}.dev")[0].record_found()
+        for each in range(5):
+            build.send(Client(), build.report(report__summary=f"{each} of {number}"))
+        Delivery.objects.update(status=Delivery.Status.PENDING, issue_number=None, issue_url="")
+        remove = f"{PAGE}members/{bob.pk}/remove/"
+        box = box_in(text_of(client.get(remove)))
+        with CaptureQueriesContext(connection) as asked:
+            client.post(remove, {"claims": box})
+        return len(asked)
+
+    assert steps(20) == steps(1)
+    assert [each.name for each in acme.domains.all()] == ["docs.acme.com"]
+    assert acme.earlier_challenges.count() == 21
+
+
+def test_no_claim_is_removed_with_its_member_that_nobody_was_asked_about(
+    client, acme, alice, claims_of_bob
+):
+    """An attack: bob claims again what carol had claimed, who has left, while alice reads what goes with him."""
+    carol = build.member(acme, "carol", role="member").membership
+    claim_domain(carol, "guide.acme.com")[0].record_found()
+    members.remove(carol, by=alice)
+    bob = acme.memberships.get(login="bob")
+    remove = f"{PAGE}members/{bob.pk}/remove/"
+
+    box = box_in(text_of(client.get(remove)))
+    claim_domain(bob, "guide.acme.com")
+    said = text_of(client.post(remove, {"claims": box}, follow=True))
+
+    assert "What they have claimed has changed in the meantime" in said
+    assert acme.domains.filter(name="guide.acme.com").exists()
+    assert acme.memberships.filter(pk=bob.pk).exists()

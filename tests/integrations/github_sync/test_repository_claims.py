@@ -58,6 +58,32 @@ def test_a_rename_moves_the_claim(acme, told, code_host, here):
     assert owner_of(f"{here}/acme/docs/blob/HEAD/a.md") is None
 
 
+def test_a_new_name_of_a_private_repository_is_not_told_to_who_may_not_push_any_more(
+    acme, told, code_host, here
+):
+    """An attack: alice has left acme, and reads in her settings what acme calls its repository now."""
+    alice = build.member(acme, github_id=code_host.account("alice").id)
+    code_host.set_private("acme/docs", True)
+    told()
+    code_host.remove_member("acme", "alice")
+    Integration.objects.update(rights_absences=3, rights_lost_at=timezone.now())
+
+    code_host.rename("acme/docs", "merger-with-beta")
+    told()
+    read = build.api(build.token(alice)).get("/v1/orgs/me").content.decode()
+
+    assert "merger" not in read
+    assert not acme.notices.filter(text__contains="merger").exists()
+    assert (claim().path, claim().status) == ("/acme/docs/", "lapsed")
+
+    code_host.add_member("acme", "alice", role="admin")
+    reconciling.reconcile()  # finds her
+    reconciling.reconcile_due()
+
+    assert claim().path == "/acme/merger-with-beta/"
+    assert owner_of(f"{here}/acme/merger-with-beta/blob/HEAD/a.md") == acme.pk
+
+
 def test_a_rename_in_another_case_is_shown_as_it_is_spelled(acme, told, code_host, here):
     code_host.rename("acme/docs", "Docs")
     told()

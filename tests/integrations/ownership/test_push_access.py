@@ -12,7 +12,7 @@ from integrations.github_sync.reconciling import reconcile_due
 from integrations.models import Delivery, Installation, Integration
 from integrations.ownership import push_access, site_claims
 from integrations.setup import configuration
-from orgs.models import Membership, Site
+from orgs.models import Membership, Site, User
 from orgs.ownership import owner_of
 from tests import build
 from tests.integrations.world import delivery, integration
@@ -602,6 +602,26 @@ def test_nobody_has_to_keep_what_no_member_may_end(alice, site, code_host):
 
     assert refused.json()["error"] == "no_push_right"
     assert (given_up.status_code, disconnected.status_code) == (204, 204)
+
+
+def test_who_is_deactivated_while_github_is_asked_lets_nothing_go(
+    alice, site, code_host, monkeypatch
+):
+    ask = push_access.reach
+
+    def ask_meanwhile(*args, **kwargs):
+        User.objects.update(is_active=False)
+        return ask(*args, **kwargs)
+
+    monkeypatch.setattr(push_access, "reach", ask_meanwhile)
+    api = caller(alice)
+    disconnected = api.delete("/v1/orgs/me/integrations/github")
+    User.objects.update(is_active=True)
+    given_up = api.delete(f"/v1/orgs/me/sites/{site.pk}")
+
+    assert (disconnected.status_code, given_up.status_code) == (403, 403)
+    assert integration().repository == "acme/docs"
+    assert owner_of(site.url) == alice.organization_id
 
 
 def test_a_repository_that_was_chosen_while_github_is_asked_is_not_let_go(

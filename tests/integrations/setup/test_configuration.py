@@ -10,7 +10,7 @@ from integrations.github_api import asking
 from integrations.models import Delivery, Integration
 from integrations.ownership import push_access, site_claims
 from integrations.setup import configuration
-from orgs.models import Membership
+from orgs.models import Membership, User
 from orgs.people import members
 from tests import build
 
@@ -449,6 +449,15 @@ def test_who_is_removed_while_github_is_asked_saves_nothing(alice, acme, monkeyp
 
     assert answer.status_code == 409
     assert "You are no longer a member of this organization." in answer.json()["message"]
+    assert Integration.objects.get().repository == ""
+
+
+def test_who_is_deactivated_while_github_is_asked_saves_nothing(alice, monkeypatch):
+    meanwhile(monkeypatch, lambda: User.objects.update(is_active=False))
+
+    answer = save(alice)
+
+    assert answer.status_code == 409
     assert Integration.objects.get().repository == ""
 
 

@@ -10,6 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from orgs.domains import claiming, reverification, turns, txt_records
 from orgs.models import Domain, Notice
@@ -446,6 +447,24 @@ def test_a_check_that_cannot_be_saved_ends_no_round_and_is_made_again_soon(
     assert first + second == {"not saved": first["not saved"], outcome: 3}
     assert first["not saved"] == second[outcome] >= 1
     assert not reverification.maintain()
+
+
+def test_reports_are_stored_between_claims_that_lapse(dns, monkeypatch):
+    """An attack on SQLite: who lets a thousand names lapse at once keeps others' reports waiting, which get 503."""
+    owner = build.organization()
+    for number in range(3):
+        build.domain(owner, f"d{number}.example.com")
+    Domain.objects.update(absences=5, absent_since=timezone.now(), lapses_at=timezone.now())
+    rests = []
+    monkeypatch.setattr(
+        "core.batches.time.sleep",
+        lambda took: rests.append((took > 0, Domain.objects.verified().count())),
+    )
+
+    outcomes = reverification.maintain()
+
+    assert outcomes == {"lapsed": 3}
+    assert rests == [(True, 2), (True, 1), (True, 0)]
 
 
 def test_claims_are_confirmed_in_the_order_of_their_ids(domain):
