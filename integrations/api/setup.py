@@ -25,6 +25,8 @@ from orgs.api.request_body import InvalidRequest, OptOutBody, StrictBody, read
 from orgs.models import Site, User
 from reports.views import answer_of
 
+DOCUMENT = "document"  # what a browser asks for that comes back, and no picture or frame does
+
 
 class ChoicesBody(StrictBody):
     """What becomes of reports that are alike, and what everybody may see of them."""
@@ -83,6 +85,8 @@ class Callback(OneOrigin):
     authentication_classes = [BrowserSession]
 
     def get(self, request: Request) -> HttpResponseBase:
+        if request.headers.get("Sec-Fetch-Dest", DOCUMENT) != DOCUMENT:
+            raise installing.InvalidState  # another site, whose own state it may be
         user = request.user if isinstance(request.user, User) else None
         network = client_address.network_of(request._request)
         done = completed(request.query_params, user, network)

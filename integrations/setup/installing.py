@@ -27,8 +27,8 @@ from orgs.people import counted, github_account, members
 
 CALLBACK = "/v1/integrations/github/callback"
 # GitHub answers an app 2,000 codes an hour: these, and those of 1,200 sign-ins (`hub.limits`). One network has a
-# share, and each organization and person a rate of their own, since a code that GitHub refuses uses up no state; it
-# counts as one of a sign-in.
+# share, and each organization and person a rate of their own, since a code that GitHub refuses uses up no state. It
+# counts apart from those of sign-ins: any site has the browsers of others come back with its own state.
 ENDED = "600/hour"
 ENDED_BY_ONE = "20/hour"
 BEGIN_AGAIN = "The repository was changed in the meantime. Please start over."
@@ -201,13 +201,14 @@ def _usable(text: str, user: User | None) -> OneTimeState:
 def _visitor(code: str, member: Membership, network: str) -> github_api.Visitor:
     """Who brought the code, if they are in the organization of the member who started this."""
     organization = member.organization
-    if wait := rates.known_wait(*github_account.refusals_of(network)):
+    refused = rates.Limit(github_account.REFUSED, ("codes of installations refused", network))
+    if wait := rates.known_wait(*github_account.refusals_of(network), refused):
         raise rates.RateLimited(math.ceil(wait), "refused codes from your network")
     with asking.github(member, also=_limits(member, network), what="installations") as deadline:
         try:
             visitor = github_api.visitor(code, redirect_uri=_callback_url(), deadline=deadline)
         except github_api.BadCode:
-            github_account.count_refusal(network)
+            github_account.count(refused)
             raise InvalidCode from None
     if not _still_has(organization, github_id=visitor.github_id):
         raise NotAMember(

@@ -223,7 +223,7 @@ def refusals_of(network: str) -> list[rates.Limit]:
 
 def count_refusal(network: str) -> None:
     """Count a code from `network` that GitHub calls wrong or expired."""
-    _count(_guesses_of(network))
+    count(_guesses_of(network))
 
 
 def _guesses_of(network: str) -> rates.Limit:
@@ -234,12 +234,13 @@ def _count_if_refused(error: str, network: str) -> None:
     """Count what allauth says of an exchange, if GitHub has refused it."""
     guesses, others = refusals_of(network)
     if BAD_CODE in error:
-        _count(guesses)
+        count(guesses)
     elif OTHERWISE in error:
-        _count(others)
+        count(others)
 
 
-def _count(limit: rates.Limit) -> None:
+def count(limit: rates.Limit) -> None:
+    """Count a refusal, also where its limit has no room any more."""
     with suppress(rates.RateLimited):
         rates.check_all(limit)
 

@@ -106,6 +106,7 @@ def test_rates():
         "ends of an installation altogether from a network": times(
             installing.ENDED, client_address.SHARE
         ),
+        "codes of installations that GitHub calls wrong or expired": github_account.REFUSED,
         "attempts to try again": asking_rate,
         "choices of earlier reports to send": asking_rate,
         "lists of repositories": configuration.LISTS,

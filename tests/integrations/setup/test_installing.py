@@ -392,6 +392,24 @@ def test_five_codes_of_a_network_that_github_refuses_end_it(alice, code_host):
     assert status == 200
 
 
+@pytest.mark.parametrize("what", ["image", "iframe", "empty"])
+def test_what_other_sites_have_a_browser_ask_uses_up_no_codes_of_its_network(
+    alice, code_host, what
+):
+    """Of a state of their own, and from the browsers of all who look at a page of theirs."""
+    state = begin(alice)["state"]
+    browser = Client(headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": what})
+
+    asked = [browser.get(CALLBACK, {"state": state, "code": f"bad{n}"}) for n in range(6)]
+    refused = exchanges(code_host)
+    document = Client(headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"})
+    back = document.get(CALLBACK, {"state": state, "code": code_of(code_host, "alice")})
+
+    assert {each.json()["error"] for each in asked} == {"invalid_state"}
+    assert refused == 0
+    assert back.status_code == 200
+
+
 def test_all_installations_together_leave_github_codes_for_sign_ins(code_host, monkeypatch):
     hourly = [limits.parse(each).amount for each in (installing.ENDED, SIGN_INS_ENDED)]
     monkeypatch.setattr(installing, "ENDED", "2/hour")

@@ -6,12 +6,15 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import requests
+from django.test import Client
 
 from core import deadlines
+from integrations.setup.installing import CALLBACK
 from orgs.models import User
 from orgs.people import github_account
 from orgs.people.github_account import BUSY, FAILED, OAuth
 from sandbox import Fault
+from tests import build
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -112,6 +115,21 @@ def test_an_account_that_signs_in_all_the_time_is_sent_away_and_then_its_network
     assert "Too many refused sign-ins from your network. Try again in" in here
     assert "Too many sign-ins of your GitHub account. Try again in" in as_alice
     assert "<h1>bob</h1>" in as_bob
+
+
+def test_codes_of_somebody_elses_installation_keep_nobody_from_signing_in(end, code_host):
+    """Any site leads the browsers of those who look at it to the address that ends an installation of its own."""
+    eve = build.api(build.token(build.member(build.organization("eve"), "eve")))
+    begun = eve.get("/v1/integrations/github/install").json()["install_url"]
+    state = parse_qs(urlsplit(begun).query)["state"][0]
+
+    led = [
+        Client().get(CALLBACK, {"state": state, "code": f"guess{number}"}).status_code
+        for number in range(7)
+    ]
+
+    assert led == [400] * 5 + [429] * 2
+    assert "<h1>alice</h1>" in end()
 
 
 @pytest.mark.usefixtures("redis")
