@@ -27,11 +27,15 @@ export async function config({ words: [action, ...words] }) {
   return ACTIONS[action](words);
 }
 
-/** Make a Hub the one of the file, if none is set anywhere: a note about that, or null. */
+/**
+ * Make a Hub the one of the file, if none is set anywhere: a note about that, or null.
+ * A token that is there without a Hub would be this one's from then on.
+ */
 export async function remember(hubUrl) {
   try {
     const path = settings.configPath();
     if (settings.hubUrl() !== null || settings.config().token) return null;
+    if (settings.environmentToken(hubUrl)) return message("hub_not_remembered", { url: hubUrl });
     await change("hub_url", hubUrl);
     return message("hub_remembered", { url: hubUrl, path });
   } catch (error) {

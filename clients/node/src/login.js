@@ -39,7 +39,7 @@ export async function login({ flags }) {
   });
   if (before) await end(before);
   const { line, whose, notes } = await whoseIs(hubUrl, tokens, time);
-  if (settings.environmentToken(hubUrl)) notes.push(message("token_wins"));
+  if (settings.hasTokenFor(hubUrl)) notes.push(message("token_wins"));
   const remembered = await remember(hubUrl);
   if (remembered) notes.push(remembered);
   const data = { hub_url: hubUrl, signed_in: true, ...whose, scope: tokens.scope };
@@ -78,9 +78,12 @@ export async function organizationOf(client) {
   return { organization, used };
 }
 
-/** What `ask` gives with a token: DOCFEEDBACK_TOKEN, that of the sign-in, or that of the file. */
+/**
+ * What `ask` gives with a token: DOCFEEDBACK_TOKEN, that of the sign-in, or that of the file.
+ * Where no Hub is set, the sign-in comes first: DOCFEEDBACK_TOKEN may be for another Hub.
+ */
 export async function signedIn(hubUrl, milliseconds, ask) {
-  let tokens = settings.environmentToken(hubUrl) ? null : signIns.stored(hubUrl);
+  let tokens = settings.hasTokenFor(hubUrl) ? null : signIns.stored(hubUrl);
   if (!tokens) return withAToken(hubUrl, ask);
   if (tokens.expires_at - EARLY_SECONDS < Date.now() / 1000) {
     tokens = await signIns.refreshed(hubUrl, tokens, milliseconds);

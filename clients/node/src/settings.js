@@ -153,6 +153,11 @@ export function environmentToken(hub) {
   return found && mayGetIt(hub) ? found : null;
 }
 
+/** Whether the environment's token is known to be for `hub`: that is the Hub that is set. */
+export function hasTokenFor(hub) {
+  return environmentToken(hub) !== null && hubUrl() !== null;
+}
+
 /** Throw AuthError, which says what to do, if the environment has a token, and it is not for `hub`. */
 export function refuseTokenOfAnother(hub, code) {
   if (process.env.DOCFEEDBACK_TOKEN && !mayGetIt(hub)) {

@@ -30,11 +30,16 @@ def run(arguments: Arguments) -> Result:
 
 
 def remember(hub_url: str) -> Optional[str]:
-    """Make a Hub the one of the file, if none is set anywhere; a note about that, or None."""
+    """Make a Hub the one of the file, if none is set anywhere; a note about that, or None.
+
+    A token that is there without a Hub would be this one's from then on.
+    """
     path = settings.config_path()
     try:
         if settings.hub_url() is not None or settings.config().get("token"):
             return None
+        if settings.environment_token(hub_url):
+            return message("hub_not_remembered", url=hub_url)
         _change("hub_url", hub_url)
     except DocFeedbackError:  # who has signed in is signed in, whatever the file is like
         return None

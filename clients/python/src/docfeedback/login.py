@@ -72,7 +72,7 @@ def login(arguments: Arguments) -> Result:
     if before is not None:
         _try_to_revoke(endpoints, before, hub_url, seconds)
     line, whose, notes = _whose(hub_url, tokens, seconds)
-    if settings.environment_token(hub_url):
+    if settings.has_token_for(hub_url):
         notes.append(message("token_wins"))
     notes += filter(None, [config.remember(hub_url)])
     data = {"hub_url": hub_url, "signed_in": True, **whose, "scope": tokens.scope}
@@ -111,8 +111,11 @@ def organization(client: Client) -> Tuple[Dict[str, Any], Used]:
 
 
 def signed_in(hub_url: str, seconds: float, ask: Callable[[str], T]) -> Tuple[T, Used]:
-    """What `ask` gives with a token: DOCFEEDBACK_TOKEN, that of the sign-in, or that of the file."""
-    tokens = None if settings.environment_token(hub_url) else sign_ins.stored(hub_url)
+    """What `ask` gives with a token: DOCFEEDBACK_TOKEN, that of the sign-in, or that of the file.
+
+    Where no Hub is set, the sign-in comes first: DOCFEEDBACK_TOKEN may be for another Hub.
+    """
+    tokens = None if settings.has_token_for(hub_url) else sign_ins.stored(hub_url)
     if tokens is None:
         return _with_a_token(hub_url, ask)
     if tokens.expires_at - EARLY_SECONDS < time.time():

@@ -162,6 +162,11 @@ def environment_token(hub: str) -> Optional[str]:
     return found if found and _may_get_it(hub) else None
 
 
+def has_token_for(hub: str) -> bool:
+    """Whether the environment's token is known to be for `hub`: that is the Hub that is set."""
+    return environment_token(hub) is not None and hub_url() is not None
+
+
 def refuse_token_of_another(hub: str, code: str) -> None:
     """Raise AuthError, which says what to do, if the environment has a token, and it is not for `hub`."""
     if os.environ.get("DOCFEEDBACK_TOKEN") and not _may_get_it(hub):
