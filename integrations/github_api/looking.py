@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
-from core import deadlines
+from core import deadlines, told
 from integrations.github_api import shapes
 from integrations.github_api.answers import GitHubAnswer, date, making_sense, require_same_time
 from integrations.github_api.errors import TimedOut, Unfinished, Unreachable
@@ -179,11 +179,12 @@ class _Look:
 def is_ours(item: dict[str, Any]) -> bool:
     """Whether the app's own account wrote it: markers by others do not count.
 
-    The login changes with the app's name, so a bot with the app's id counts as well.
+    The login changes with the app's name, which another app can have from then on. So the app's id counts, and the
+    login only where one of both is not known.
     """
     user, app = item.get("user") or {}, item.get("performed_via_github_app") or {}
-    if settings.HUB_GITHUB_APP_ID and str(app.get("id")) == settings.HUB_GITHUB_APP_ID:
-        return user.get("type") == "Bot"
+    if settings.HUB_GITHUB_APP_ID.isdecimal() and told.is_id(app.get("id")):
+        return app["id"] == int(settings.HUB_GITHUB_APP_ID) and user.get("type") == "Bot"
     login = f"{settings.HUB_GITHUB_APP_SLUG}[bot]"
     return user.get("login", "").lower() == login.lower()
 

@@ -385,6 +385,7 @@ def test_what_is_asked_for_when_an_issue_is_looked_for(wire):
                  "performed_via_github_app": {"id": 1}}, None),
         (OURS | {"user": {"login": "former[bot]", "type": "Bot"},
                  "performed_via_github_app": {"id": 2}}, None),
+        (OURS | {"performed_via_github_app": {"id": 2}}, None),  # an app that has its former name
         (OURS | {"user": {"login": "docs-feedback-hub", "type": "User"}}, None),
         (OURS | {"user": {"login": "charlie", "type": "User"}}, None),
         (OURS | {"user": None}, None),
