@@ -98,6 +98,26 @@ def a_callback_in_somebody_elses_browser(world: World) -> str:
     return stands_if(400 <= answer < 500 and not made, f"{answer}; {made} integrations")
 
 
+@attack(SITE, "keep the neighbors of who looks at it from signing in")
+def codes_in_pictures(world: World) -> str:
+    """Pictures and links of a page end charlie's installation with codes that GitHub has not given."""
+    _, token = member(build.organization("evil"), "charlie")
+    looking, beside = "203.0.113.9", {"X-Forwarded-For": "203.0.113.77"}
+    with world.hub(HUB_TRUSTED_PROXIES="1") as hub:
+        state = begin(hub, token)
+        answers: Counter[str] = Counter()
+        for kind in ["image"] * 6 + ["document"] * 6:
+            asked = {"X-Forwarded-For": looking, "Sec-Fetch-Dest": kind}
+            query = {"state": state, "code": "guess"}
+            answer = requests.get(hub.url + CALLBACK, query, headers=asked, timeout=60)
+            answers[f"{kind} {answer.status_code}"] += 1
+        visitor, path = _begun(hub)
+        ended = visitor.open(path, headers=beside, allow_redirects=False)
+    connection.close()
+    figures = f"{dict(answers)}; somebody beside signs in: {ended.status_code}"
+    return stands_if(ended.headers.get("Location") == "/settings/", figures)
+
+
 @attack(SITE, "sign somebody in as the attacker")
 def a_sign_in_that_another_browser_began(world: World) -> str:
     """The address that ends charlie's sign-in at GitHub is opened in another browser, and in his once more."""
