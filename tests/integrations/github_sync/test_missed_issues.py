@@ -6,11 +6,13 @@ from urllib.parse import urlsplit
 import pytest
 from django.core.management import call_command
 from django.db.models import F
+from django.test import Client
 from django.utils import timezone
 
+from integrations.comments import sending
 from integrations.github_api import changes, looking
 from integrations.github_sync.reconciling import reconcile_due
-from integrations.models import Alert, Integration
+from integrations.models import Alert, Comment, Integration
 from integrations.setup import configuration
 from tests import build
 from tests.integrations.github_sync.losing import suspend, take_out
@@ -119,6 +121,22 @@ def test_what_was_closed_while_the_app_was_away_is_found_once_it_is_back(
     hourly()
 
     assert (unknown, delivery().issue_state) == ("open", "closed")
+
+
+def test_that_its_problem_came_again_meanwhile_is_said(old_issue, code_host, hourly):
+    page = "https://acme.github.io/docs/install"
+    hourly()
+    Integration.objects.update(issues_asked_at=F("issues_asked_at") - timedelta(days=3))
+    closed_two_days_ago(code_host, old_issue)
+    build.send(Client(), build.report(page))
+    unsaid = Comment.objects.exists()
+
+    hourly()
+    sending.send_due()
+
+    assert not unsaid
+    [said] = code_host.comments("acme/docs", old_issue)
+    assert said.body.startswith("**Reported again after this was closed**")
 
 
 def test_what_was_closed_while_another_repository_was_chosen_is_found(old_issue, code_host, hourly):
