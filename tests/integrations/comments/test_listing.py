@@ -5,15 +5,18 @@ import os
 import re
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import counting
 from integrations.comments import listing, words
 from integrations.comments.listing import Item
+from integrations.delivery import pacing
 from integrations.issue.rendering import BODY_LIMIT
 from integrations.models import Comment, Delivery
 from reports import erasing
@@ -73,6 +76,20 @@ def test_one_source_pushes_out_nobody(acme):
         *("True 2", "True 1", "True 0"),
     ]
     assert "4 others are not listed." in said
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_source_pushes_out_nobody_either_once_sources_are_forgotten(acme):
+    for number in range(3):
+        joined = fold(f"True {number}", report__details=str(number))
+        Delivery.objects.filter(pk=joined.pk).update(source=f"network {number}", turn=0)
+    for number in range(31):
+        fold(f"Junk {number:02}", report__details=str(number))
+    Delivery.objects.update(created_at=timezone.now() - pacing.SOURCES_KEPT - timedelta(hours=1))
+
+    pacing.forget_sources()
+
+    assert re.findall(r"True \d", text()) == ["True 2", "True 1", "True 0"]
 
 
 @pytest.mark.django_db(transaction=True)
