@@ -95,6 +95,7 @@ AHEAD: dict[type[models.Model], dict[str, timedelta]] = {  # how far each time m
         "moved_at": _PAST,
         "probe_at": PROBE_EVERY,
         "paused_at": _PAST,
+        "issues_asked_at": _PAST,
         "rights_seen_at": _PAST,
         "rights_absent_since": _PAST,
         "rights_lost_at": _PAST,

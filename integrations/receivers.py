@@ -15,6 +15,7 @@ from integrations.delivery.task import forward_report
 from integrations.folding import stored_terms, verdicts
 from integrations.folding.signals import delivery_folded, delivery_unfolded
 from integrations.models import Comment, Delivery, Hold
+from integrations.models.delivery import LEFT_BEHIND, READABLE_THERE
 from integrations.setup import leaving
 from orgs.models import Organization
 from orgs.models.signals import domain_lost, domain_verified, organization_left
@@ -94,14 +95,15 @@ def unread_is_unwanted(report: Report, **kwargs: Any) -> bool:
     """Whether nobody would read more of it there.
 
     It was discarded, an operator holds it by hand or its sender's network, or the issue that it became or has joined
-    is gone.
+    is gone, or in a repository that was left for another one; or it is withheld for such a repository.
     """
     by_hand = Q(held_for=Delivery.Cause.OPERATOR, operator_hold=None)
     why = Q(held_for=Delivery.Cause.DISCARDED) | by_hand | Q(operator_hold__kind=Hold.Kind.SOURCE)
     deleted = Delivery.IssueState.DELETED
     is_gone = Q(issue_state=deleted) | Q(lead__issue_state=deleted)
     is_held = why & Q(status=Delivery.Status.HELD)
-    return Delivery.objects.filter(is_held | is_gone, report=report).exists()
+    is_left = LEFT_BEHIND | ~READABLE_THERE
+    return Delivery.objects.filter(is_held | is_gone | is_left, report=report).exists()
 
 
 @receiver(domain_verified, dispatch_uid="release-what-is-owned-again")

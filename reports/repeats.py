@@ -59,7 +59,7 @@ def _may_be_repeated(report: Report, new: Report) -> bool:
     It may not if it is too old, or if its page has changed owners, since the new owner has heard
     nothing yet, and reads nothing that the old one has received; if that one was deleted, there may be a
     new one later. Other words also make a new report if nobody would read them here, such as with a report
-    that was discarded, or if its page has no owner now.
+    that was discarded, or if its page has no owner now. So do the same words if nobody can read the report.
     """
     if report.received_at <= new.too_old_to_repeat or report.was_anothers:
         return False
@@ -67,7 +67,8 @@ def _may_be_repeated(report: Report, new: Report) -> bool:
     if report.organization_id not in (None, new.organization_id):
         is_there = Organization.objects.filter(pk=report.organization_id, left_at=None)
         return new.organization_id is None and repeats_words and is_there.exists()
-    return repeats_words or not is_true(is_unwanted, report=report)
+    counts_anyway = repeats_words and report.withheld_for is None
+    return counts_anyway or not is_true(is_unwanted, report=report)
 
 
 def _said_by(new: Report) -> Account:

@@ -19,7 +19,7 @@ from hub.screen.overview import integration_of, next_step
 from integrations.ownership import site_claims, taking_over, unclaimed
 from orgs import repository_pages
 from orgs.domains import claiming as domain_claims
-from orgs.domains import hosts
+from orgs.domains import hosts, parts
 from orgs.models import Domain, Membership, Organization, Site
 from orgs.people import members
 from reports.intake import OptedOut
@@ -144,6 +144,7 @@ def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
         context |= _proof(found)
         context["code_host"] = _code_host()
         return render(request, "hub/site.html", context)
+    context["others_below"], context["more_below"] = parts.of_others(found)
     return render(request, "hub/domain.html", context | domain_page.shown(request, found))
 
 

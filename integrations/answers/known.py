@@ -52,10 +52,10 @@ PROBLEMS = PreparedStatement(
     FROM ( -- those first, since SQLite would count what has joined all others, too
         SELECT l.id, l.issue_url, l.repository_id, l.title, lr.kind, lr.received_at,
             lr.last_received_at, lr.times_reported, a.text, a.link, leads.newest,
-            ROW_NUMBER() OVER ( -- one sender's come in turn with those of others
-                PARTITION BY l.source, CASE WHEN l.source IN ('', '{FORGOTTEN}') THEN l.id END
-                ORDER BY leads.newest DESC, l.id DESC
-            ) AS turn
+            -- one sender's come in turn with those of others, also once it is not known whose they are
+            CASE WHEN l.source = '{FORGOTTEN}' THEN l.turn ELSE ROW_NUMBER() OVER (
+                PARTITION BY l.source ORDER BY leads.newest DESC, l.id DESC
+            ) - 1 END AS turn
         FROM (
             SELECT id, MAX(reported) AS newest FROM (
                 SELECT d.id, r.last_received_at AS reported

@@ -23,9 +23,8 @@ from integrations.setup.labels import Choice
 from orgs.api.authentication import MaintainerView
 from orgs.api.request_body import InvalidRequest, OptOutBody, StrictBody, read
 from orgs.models import Site, User
+from orgs.people import opened
 from reports.views import answer_of
-
-DOCUMENT = "document"  # what a browser asks for that comes back, and no picture or frame does
 
 
 class ChoicesBody(StrictBody):
@@ -85,7 +84,7 @@ class Callback(OneOrigin):
     authentication_classes = [BrowserSession]
 
     def get(self, request: Request) -> HttpResponseBase:
-        if request.headers.get("Sec-Fetch-Dest", DOCUMENT) != DOCUMENT:
+        if not opened.as_page(request._request):
             raise installing.InvalidState  # another site, whose own state it may be
         user = request.user if isinstance(request.user, User) else None
         network = client_address.network_of(request._request)

@@ -104,6 +104,13 @@ def note_missed(lead_id: int) -> None:
         _want(lead)
 
 
+def note_missed_at(repository_id: int, number: int) -> None:
+    """The same for the issue with this number, if it is one of the Hub's."""
+    there = Delivery.objects.filter(repository_id=repository_id, issue_number=number)
+    for lead_id in there.values_list("pk", flat=True):
+        note_missed(lead_id)
+
+
 def note_read(lead: Delivery, facts: IssueFacts) -> None:
     """Save what GitHub has just said of the issue."""
     there = (cast(int, lead.repository_id), cast(int, lead.issue_number))

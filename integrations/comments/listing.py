@@ -14,7 +14,7 @@ from integrations.delivery import ownership_changes
 from integrations.issue.rendering import BODY_LIMIT, inert_title, shown
 from integrations.issue.secrets_at_seams import without_secrets_at_seams
 from integrations.models import Comment, Delivery
-from integrations.models.delivery import ERASED, DeliveryQuerySet
+from integrations.models.delivery import ERASED, FORGOTTEN, DeliveryQuerySet
 from reports import secrets
 from reports.models import Report
 from reports.screening import SecretInAddress
@@ -76,11 +76,14 @@ def text(comment: Comment) -> str | None:
 
 
 def newest_in_turn(newest: DeliveryQuerySet, most: int) -> list[Delivery]:
-    """So many of the newest, in their order: of each source one before a second, so that one pushes out no others."""
+    """So many of the newest, in their order: of each source one before a second, so that one pushes out no others.
+
+    Of what is older than two days no source is known, but how many came from it before on that day.
+    """
     before: Counter[str] = Counter()  # of each source
     places = []
-    for number, (pk, source) in enumerate(newest.values_list("pk", "source")):
-        places.append((before[source], number, pk))
+    for number, (pk, source, turn) in enumerate(newest.values_list("pk", "source", "turn")):
+        places.append((turn if source == FORGOTTEN else before[source], number, pk))
         before[source] += 1
     chosen = [pk for _, _, pk in sorted(sorted(places)[:most], key=itemgetter(1))]
     found = Delivery.objects.select_related("report").in_bulk(chosen)
@@ -152,10 +155,18 @@ def _inert(words: str, name: str) -> str:
 def items_of(deliveries: Collection[Delivery], comment: Comment) -> list[Item]:
     """What is shown of the reports that have joined the issue of its lead, and of itself."""
     pks = [each.pk for each in deliveries]
-    free = ownership_changes.owned(pks) - _on_hold(pks, comment)
+    free = _owned(pks, comment) - _on_hold(pks, comment)
     if left_out := set(pks) - free:
         comment.note_left_out(left_out)
     return [_item(each, comment.lead, is_free=each.pk in free) for each in deliveries]
+
+
+def _owned(pks: Collection[int], comment: Comment) -> set[int]:
+    """Those whose page is the organization's. Asked again once it is noted that not all are, as `_on_hold` does."""
+    if (owned := ownership_changes.owned(pks)) == set(pks):
+        return owned
+    comment.note_lost()
+    return ownership_changes.owned(pks)
 
 
 def _on_hold(pks: Collection[int], comment: Comment) -> set[int]:

@@ -31,10 +31,11 @@ def among(leads: Collection[Lead]) -> list[Lead]:
 def latest(lead: Lead, delivery: Delivery, refused: Collection[str]) -> Lead | None:
     """The last that follows the issue of a lead, where issues go now; the lead itself if there is none.
 
-    None if a delivery may not join that: it is one of the reports in `refused`, or of the same agent just now.
+    One that was reopened is followed by none: what is alike joins it. None if a delivery may not join that: it is
+    one of the reports in `refused`, or of the same agent just now.
     """
     for _ in range(HOPS):
-        following = _next(lead, delivery) if lead.number else None
+        following = _next(lead, delivery) if lead.number and lead.is_closed else None
         if following is None:
             return lead
         report, is_closed = following.report, following.issue_state == Delivery.IssueState.CLOSED

@@ -4,6 +4,7 @@ Each function states what is true now, and may be called again and again.
 """
 
 from core import clock
+from integrations.comments import again
 from integrations.delivery import holds, issue_states
 from integrations.delivery.issue_states import IssueNews
 from integrations.github_api import ARCHIVED, InstallationFacts, IssueFacts, RepositoryFacts
@@ -147,9 +148,14 @@ def has_issues(repository_id: int) -> bool:
 
 
 def apply_issue_state(repository_id: int, number: int, news: IssueNews) -> None:
-    """Save whether an issue is open, closed or deleted, and why, if it is one of the Hub's."""
+    """Save whether an issue is open, closed or deleted, and why, if it is one of the Hub's.
+
+    If it was closed long ago, its problem may have been reported again before the Hub heard of that.
+    """
     issue_states.note(repository_id, number, news)
     is_open = news.state == Delivery.IssueState.OPEN
+    if news.state == Delivery.IssueState.CLOSED:
+        again.note_missed_at(repository_id, number)
     Alert.objects.note_state(repository_id, number, is_open=is_open, updated_at=news.updated_at)
 
 

@@ -5,18 +5,18 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 from itertools import chain, zip_longest
 from typing import cast
 
 from django.db import InterfaceError, OperationalError, close_old_connections, transaction
-from django.utils import timezone
 
 from integrations import github_api
 from integrations.github_api.asking import DEADLINE, deadline
 from integrations.github_sync import applying, visibility
 from integrations.models import Installation, Integration, News, Repository, Webhook
+from integrations.models.integration import IntegrationQuerySet
 from integrations.ownership import push_access
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,8 @@ EVERY = timedelta(hours=1)
 AFTER_AN_ERROR = timedelta(minutes=1)  # of the database
 AGAIN = timedelta(
     days=1
-)  # of what was asked about issues before, since not every question is answered
+)  # of what was answered about issues before: clocks differ, lists are behind
+EVER = datetime(1970, 1, 1, tzinfo=UTC)
 BATCH = 50
 LONGEST = 5  # seconds, for one installation, however many organizations have it
 AWAY = 2  # unanswered installations in a row, or repositories of one: GitHub is unreachable for all
@@ -125,7 +126,7 @@ def _reconcile(
 
 
 def _ask_about(installation: Installation, go_on: Callable[[], bool], here: Bookmark) -> bool:
-    """Whether GitHub answered all questions. `installation` still says when it was asked about before."""
+    """Whether GitHub answered all questions."""
     news, known = News(installation.github_id), Webhook.objects.newest()
     facts = github_api.installation(installation.github_id, deadline=deadline(DEADLINE))
     with transaction.atomic():
@@ -157,8 +158,7 @@ def _ask_about_repositories(
         if integration is None or integration.installation_id != installation.pk:  # it has moved
             continue
         try:
-            since = (installation.asked_about_at or timezone.now()) - AGAIN
-            answered.append(_reconcile_integration(integration, since, may_write=may_write))
+            answered.append(_reconcile_integration(integration, may_write=may_write))
         except (github_api.Limited, github_api.Suspended):  # so it is for all of them
             raise
         except github_api.GitHubError as error:
@@ -170,31 +170,40 @@ def _ask_about_repositories(
     return all(answered) and not errors
 
 
-def _reconcile_integration(integration: Integration, since: datetime, *, may_write: bool) -> bool:
-    """Whether GitHub answered all about it, and about its issues since then."""
+def _reconcile_integration(integration: Integration, *, may_write: bool) -> bool:
+    """Whether GitHub answered all about it, and about its issues."""
     reached = _reconcile_repository(integration, may_write=may_write)
     if reached is None:
         return True
     looks = [_look_at_rights(integration, reached)]
     takes_issues = may_write and reached.repository.has_issues
     if takes_issues and _is_first_of_its_repository(integration):
-        looks.append(_look_at_issues(integration, since))
+        looks.append(_look_at_issues(integration))
     return all(looks)
+
+
+def _same_repository(integration: Integration) -> IntegrationQuerySet:
+    """All that have the same repository through the same installation: GitHub is asked about its issues once."""
+    return Integration.objects.filter(
+        repository_id=integration.repository_id, installation=integration.installation_id
+    )
 
 
 def _is_first_of_its_repository(integration: Integration) -> bool:
     """Whether this one has GitHub asked about issues, for all that have the same repository."""
-    same = Integration.objects.filter(
-        repository_id=integration.repository_id, installation=integration.installation_id
-    )
-    return not same.filter(pk__lt=integration.pk).exists()
+    return not _same_repository(integration).filter(pk__lt=integration.pk).exists()
 
 
-def _look_at_issues(integration: Integration, since: datetime) -> bool:
-    """Whether GitHub answered. Nothing is asked of a repository in which the Hub has opened no issue."""
+def _look_at_issues(integration: Integration) -> bool:
+    """Whether GitHub answered what became of issues since it last did: webhooks about them may have been missed.
+
+    Nothing is asked of a repository in which the Hub has opened no issue.
+    """
     repository_id = cast(int, integration.repository_id)
     if not applying.has_issues(repository_id):
         return True
+    answered_at = integration.issues_asked_at
+    since = answered_at - AGAIN if answered_at else EVER
     through = integration.installation
     repository = Repository(through.github_id, repository_id, integration.repository)
     try:
@@ -205,6 +214,7 @@ def _look_at_issues(integration: Integration, since: datetime) -> bool:
         _note(through, error)
         return False
     applying.apply_changed_issues(repository_id, changed)
+    _same_repository(integration).note_issues_asked()
     return True
 
 

@@ -53,7 +53,8 @@ class AlertQuerySet(LeasedQuerySet):
         """Those about which GitHub may be called now: to open an issue, the organization must want it.
 
         Nothing but missing push access is told where it is missing: others decide about that repository. And
-        nothing while an operator holds all that the organization receives.
+        nothing while an operator holds all that the organization receives. What is to be closed waits while GitHub
+        lets nothing be changed in the repository, unless that was left.
         """
         wanted = Q(
             integration__alerts=True,
@@ -63,6 +64,8 @@ class AlertQuerySet(LeasedQuerySet):
         )
         with_rights = Q(integration__rights_lost_at=None) | Q(cause=self.model.Cause.RIGHTS)
         is_over = Q(status=self.model.Status.CLOSING) | Q(ended_at__isnull=False)
+        has_left = ~Q(repository_id=F("integration__repository_id"))
+        is_over &= Q(integration__problem="") | has_left
         on_hold = Exists(Hold.objects.of_organization(OuterRef("integration__organization")))
         known = self.filter(is_over | (wanted & with_rights & ~on_hold))
         return known.filter(integration__installation__suspended_at=None)

@@ -73,6 +73,11 @@ READABLE_THERE = Q(report__withheld_for=None) | Q(
         NullIf("repository_id", FOLLOWS_ITS_INTEGRATION), "integration__repository_id"
     )
 )
+# Whether its issue, or that of its lead, is in a repository that was left for another one
+LEFT_BEHIND = Q(integration__repository_id__isnull=False) & (
+    Q(issue_number__isnull=False) & ~Q(repository_id=F("integration__repository_id"))
+    | Q(lead__isnull=False) & ~Q(lead__repository_id=F("integration__repository_id"))
+)
 SETTLE = timedelta(minutes=2)  # by then, GitHub's list of issues shows a new one
 FIRST_WAIT = timedelta(seconds=30)
 TRIED_APART = timedelta(minutes=1)  # at least: the pace counts a delivery, not its tries

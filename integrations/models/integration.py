@@ -167,6 +167,10 @@ class IntegrationQuerySet(models.QuerySet["Integration"]):
         """A public one counts as private until GitHub is asked: it cannot be, or says so to another integration."""
         self.filter(repository_private=False).update(repository_private=True, was_public=True)
 
+    def note_issues_asked(self) -> None:
+        """GitHub has answered what became of the issues in their repository until now."""
+        self.update(issues_asked_at=clock.now())
+
     def configured(self) -> Self:
         """Those with a repository."""
         return self.filter(repository_id__isnull=False)
@@ -306,6 +310,11 @@ class Integration(models.Model):
         help_text="Which labels, assignees or type GitHub did not take, in words; empty: it took all.",
     )
 
+    issues_asked_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When GitHub last answered what became of the issues in the repository.",
+    )
     rights_seen_at = models.DateTimeField(
         null=True, blank=True, help_text="When a member was last seen with push access."
     )
@@ -495,6 +504,10 @@ class Integration(models.Model):
             rights_absent_since__lte=clock.now() - ABSENT_FOR,
         )
         return bool(long_enough.update(rights_lost_at=clock.now(), rights_of=None))
+
+    def forget_issues(self) -> None:
+        """Reset what is known about issues in the repository, because that changes. Not saved."""
+        self.not_applied, self.issues_asked_at = "", None
 
     def forget_rights(self) -> None:
         """Reset what is known about push access, because the repository changes. Not saved."""

@@ -100,7 +100,7 @@ def configure(
         if integration.repository_id != facts.id:
             integration.note_visibility(private=facts.is_private)  # the choice is about this one
             alerts = facts.is_private if alerts is None else alerts
-            integration.not_applied = ""
+            integration.forget_issues()
         labels.save_to(integration, choice)
         integration.alerts = integration.alerts if alerts is None else alerts
         integration.repository_id = facts.id
@@ -171,8 +171,8 @@ def leave_repository(integration: Integration, reason: str) -> None:
     """Clear the repository of an integration and hold its deliveries for `reason`."""
     before, integration.repository_id = integration.repository_id, None
     integration.repo_owner = integration.repo_name = integration.problem = ""
-    integration.not_applied = ""
     integration.probe_at = None
+    integration.forget_issues()
     integration.forget_rights()
     integration.save()
     visibility.leave(before, installation_id=integration.installation.github_id)

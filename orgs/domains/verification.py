@@ -1,17 +1,16 @@
 """Verifies a claim, and does what follows from it."""
 
 import threading
-from datetime import timedelta
 from functools import cache
 from typing import NamedTuple
 
 from django.conf import settings
 from django.db import transaction
 
-from core import clock, connections
+from core import connections
 from core.at_once import AtOnce
 from core.errors import ApiError
-from orgs.domains import hosts
+from orgs.domains import parts
 from orgs.domains.diagnosis import Finding, look
 from orgs.models import Domain, Membership
 from orgs.people import counted
@@ -106,7 +105,7 @@ def record(domain: Domain, finding: Finding) -> Domain:
         is_new = claim.verified_at is None
         claim.record_found()
         if is_new:
-            _tell_those_above(claim)
+            parts.note(claim)
     return claim
 
 
@@ -128,17 +127,3 @@ def _pass_on(other: Domain, *, to: Domain, proven: frozenset[str], by_zone: bool
     to.organization.tell(
         f"{to.name} is now yours. Another organization had claimed it, but its DNS record is gone."
     )
-
-
-def _tell_those_above(claim: Domain) -> None:
-    """Tell who has the name above it, and so received reports about it, once a day at most."""
-    above = Domain.objects.verified().filter(registrable=True, name__in=hosts.parents(claim.name))
-    for each in above.exclude(organization=claim.organization_id).select_related("organization"):
-        last = f"It is below {each.name}; of such names you are told once a day."
-        latest = each.organization.notices.filter(at__gt=clock.now() - timedelta(days=1))
-        if not latest.filter(text__endswith=last).exists():
-            each.organization.tell(
-                f"{claim.name} now belongs to another organization, which has proved it by a DNS record, "
-                "and receives the reports about it. If you do not know of it, remove the TXT record at "
-                f"{claim.record_name}. {last}"
-            )

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from django.db import models, transaction
 from django.db.models import F, Q
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Coalesce, Length, Now
 
 from core import clock
 from core.ids import ULIDField
@@ -50,6 +50,11 @@ class DomainQuerySet(PublishedQuerySet["Domain"]):
                 f"{member.login}, who is no longer a member, had claimed {', '.join(names[:NAMED])}{more}. "
                 "These claims stay as long as their DNS records do: remove those that are not yours."
             )
+
+    def of_others_below(self, claim: "Domain") -> Self:
+        """Verified claims of other organizations that take a part of what this one covers, the shortest names first."""
+        below = self.verified().exclude(below="").filter(below=claim.name)
+        return below.exclude(organization=claim.organization_id).order_by(Length("name"), "name")
 
     def expired(self) -> Self:
         """Claims whose record was not published in time, the earliest first."""
@@ -118,6 +123,13 @@ class Domain(Published):
         help_text="Whether it was a public suffix plus one label when it was claimed; "
         "then it covers the names below it too."
     )
+    below = models.CharField(
+        max_length=253,
+        blank=True,
+        db_default="",
+        editable=False,
+        help_text="The registrable name that it was below when it was verified; empty if it was one.",
+    )
     challenge = models.CharField(
         max_length=LONGEST, unique=True, default=new_challenge, editable=False
     )
@@ -170,6 +182,13 @@ class Domain(Published):
                 condition=Q(verified_at__isnull=False),
             ),
             models.Index(
+                "below",
+                Length("name"),
+                "name",
+                name="domain_below",
+                condition=Q(verified_at__isnull=False) & ~Q(below=""),
+            ),
+            models.Index(
                 fields=["expires_at"], name="domain_expires", condition=Q(verified_at__isnull=True)
             ),
         ]
@@ -209,7 +228,7 @@ class Domain(Published):
     @property
     def record_name(self) -> str:
         """The name of the TXT record that proves the claim."""
-        return f"_hub-challenge.{self.name}"
+        return record_name(self.name)
 
     @property
     def record_value(self) -> str:
@@ -224,6 +243,10 @@ class Domain(Published):
                 challenge=new_challenge(), expires_at=clock.now() + CHALLENGE_LIFETIME
             )
             self.refresh_from_db(fields=["challenge", "expires_at"])
+
+    def note_below(self, registrable: str) -> None:
+        """Save which registrable name it is below, if any."""
+        self._update(below="" if registrable == self.name else registrable)
 
     def opt_out(self, out: bool) -> None:
         """Refuse reports about it from now on, or accept them again."""
@@ -316,6 +339,11 @@ def _remember_challenges(domains: Sequence[Domain]) -> None:
         mine = EarlierChallenge.objects.filter(organization=organization).order_by("-pk")
         oldest = mine.values_list("pk", flat=True)[MOST_EARLIER : MOST_EARLIER * 2]
         EarlierChallenge.objects.filter(pk__in=list(oldest)).delete()
+
+
+def record_name(name: str) -> str:
+    """The name of the TXT record that proves a claim of this name."""
+    return f"_hub-challenge.{name}"
 
 
 def _proved() -> dict[str, Any]:

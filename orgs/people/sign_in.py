@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
+from orgs.people import opened
 from orgs.people.github_account import OAuth
 
 _to_github = OAuth2LoginView.adapter_view(OAuth)
@@ -21,14 +22,19 @@ complete = never_cache(OAuth2CallbackView.adapter_view(OAuth))
 
 @never_cache
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """`/login/`: one form. Redirects those who are already signed in."""
-    wanted = get_next_redirect_url(request)
+    """`/login/`: one form. Redirects those who are already signed in.
+
+    The code of a terminal that another site has brought along is dropped.
+    """
+    wanted = get_next_redirect_url(request) or ""
     if request.user.is_authenticated:
         return HttpResponseRedirect(wanted) if wanted else redirect(settings.LOGIN_REDIRECT_URL)
+    page = urlsplit(wanted).path
+    for_terminal = page == reverse("device")
     context = {
-        "next": wanted or "",
+        "next": page if for_terminal and not opened.is_ours(request) else wanted,
         "is_set_up": bool(settings.HUB_GITHUB_CLIENT_ID),
-        "for_terminal": urlsplit(wanted or "").path == reverse("device"),
+        "for_terminal": for_terminal,
     }
     return render(request, "orgs/login.html", context)
 
@@ -38,6 +44,7 @@ def begin(request: HttpRequest) -> HttpResponse:
     """Redirect to GitHub, after the form of `/login/` was sent."""
     if request.method != "POST" or not settings.HUB_GITHUB_CLIENT_ID:
         return redirect("account_login")
+    opened.remember(request, get_next_redirect_url(request) or "")
     return _to_github(request)
 
 

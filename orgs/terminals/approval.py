@@ -10,7 +10,7 @@ from core import client_address, rates
 from core.error_answers import page_error
 from core.errors import ApiError
 from orgs.models import Membership, User
-from orgs.people import counted
+from orgs.people import counted, opened
 from orgs.people.tokens import ALLOWS, NAMES
 from orgs.terminals import codes, protocol
 
@@ -21,7 +21,6 @@ OTHER_ORGANIZATION = (
 )
 NO_ORGANIZATION = "You do not belong to an organization. Sign out and in again to get one."
 CHECK = "Check the code"  # above the field, which has the whole sentence
-OURS = ("same-origin", "none")  # a form or link of the Hub, and an address that somebody opens
 LONGEST = 40  # characters of a code, with what people type between them
 
 
@@ -53,7 +52,13 @@ class CodeForm(forms.Form):
 
 
 def approve(request: PersonRequest) -> HttpResponse:
-    """Ask for the code, then whether to approve; the answer is a POST."""
+    """Ask for the code, then whether to approve; the answer is a POST.
+
+    The code of a link that another site has brought along is not looked up: the page asks for it.
+    """
+    if _is_brought(request):
+        context = {"form": CodeForm(), "brought_to": settings.HUB_BASE_URL}
+        return render(request, "orgs/device.html", context)
     given = request.POST if request.method == "POST" else request.GET
     form = CodeForm(given if "user_code" in given else None)
     if not form.is_valid():
@@ -77,11 +82,13 @@ def approve(request: PersonRequest) -> HttpResponse:
     return _ask(request, waiting)
 
 
+def _is_brought(request: PersonRequest) -> bool:
+    return request.method == "GET" and "user_code" in request.GET and not opened.by_person(request)
+
+
 def _limits(request: PersonRequest) -> list[rates.Limit]:
-    """Of an address and of the person; what other sites have a browser ask for is counted apart from what is typed."""
-    rate = settings.HUB_SIGN_IN_RATE
-    is_ours = request.headers.get("Sec-Fetch-Site", OURS[0]) in OURS
-    what = "user-codes" if is_ours else "user-codes-of-others"
+    """Of an address and of the person."""
+    rate, what = settings.HUB_SIGN_IN_RATE, "user-codes"
     if request.membership:
         person = counted.of_person(request.membership, rate, what)
     else:
@@ -109,6 +116,7 @@ def _denied(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:
 def _ask(request: PersonRequest, waiting: codes.Waiting) -> HttpResponse:
     context = {
         "code": waiting.user_code,
+        "hub": settings.HUB_BASE_URL,
         "began_at": waiting.began_at,
         "client": Client.objects.filter(pk=waiting.client_id).first(),
         "allowed": [(NAMES[each], ALLOWS[each]) for each in waiting.scopes if each in NAMES],

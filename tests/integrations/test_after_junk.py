@@ -17,6 +17,7 @@ from django.test import Client
 from integrations.comments import sending
 from integrations.delivery import discarding, operator_holds, trying_again
 from integrations.models import Delivery, Hold
+from integrations.setup import configuration
 from orgs.models import User
 from reports import erasing
 from sandbox import CodeHost
@@ -37,6 +38,8 @@ duplicate                count    count
 completed                count    count
 deleted                  own      own
 transferred              own      own
+repository-left          own      own
+repository-deleted       own      own
 erased                   own      own
 network-held             open     open
 waits-discarded          own      own
@@ -63,6 +66,21 @@ def transferred(host: CodeHost, junk: Delivery) -> None:
     host.transfer_issue(DOCS, 1, there, by="alice")
 
 
+def left(host: CodeHost, junk: Delivery) -> None:
+    """Its repository, for another one."""
+    there = host.add_repository("acme", "other")
+    host.add_to_installation(build.installed(host), there)
+    host.grant("alice", there, "admin")
+    organization = junk.integration.organization
+    alice = build.member(organization, github_id=host.account("alice").id)
+    configuration.configure(alice.membership, repo_owner="acme", repo_name="other")
+
+
+def repository_deleted(host: CodeHost, junk: Delivery) -> None:
+    host.delete_repository(DOCS)
+    left(host, junk)
+
+
 def restored(host: CodeHost, junk: Delivery) -> None:
     discarding.discard(junk)
     discarding.restore(junk)
@@ -82,6 +100,8 @@ ACTS: dict[str, Act] = {
     "completed": closed("completed"),
     "deleted": lambda host, junk: host.delete_issue(DOCS, 1, by="alice"),
     "transferred": transferred,
+    "repository-left": left,
+    "repository-deleted": repository_deleted,
     "erased": lambda host, junk: erasing.erase(junk.report),
     "network-held": network_held,
     "discarded": lambda host, junk: discarding.discard(junk),

@@ -155,18 +155,19 @@ async function whoseIs(hubUrl, { access_token: token }, timeout) {
 async function approved(endpoints, flags, hubUrl, time) {
   try {
     const code = await requestCode(endpoints, hubUrl, time);
-    await show(code, flags);
+    await show(code, flags, hubUrl);
     return await waitFor(endpoints, code, hubUrl, time);
   } catch (error) {
     throw error instanceof Refused ? error.error(hubUrl) : error;
   }
 }
 
-/** The code and where to enter it, on standard error; as one line of JSON with `--json`. */
-async function show({ userCode, address, link, seconds }, flags) {
+/** The code, for which Hub it is and where to enter it, on standard error; as one line of JSON with `--json`. */
+async function show({ userCode, address, link, seconds }, flags, hubUrl) {
   if (flags.has("--json")) {
     const event = {
       event: "code",
+      hub_url: hubUrl,
       user_code: userCode,
       verification_uri: address,
       verification_uri_complete: link,
@@ -174,7 +175,11 @@ async function show({ userCode, address, link, seconds }, flags) {
     };
     await write(process.stderr, [jsonLine(event)]);
   } else {
-    const lines = [message("sign_in_code", { user_code: words.name(userCode), address })];
+    const lines = [
+      message("sign_in_code", { url: hubUrl, user_code: words.name(userCode) }),
+      message("sign_in_check"),
+      message("sign_in_address", { address }),
+    ];
     if (link) lines.push(message("sign_in_link", { address: link }));
     await write(process.stderr, lines);
   }

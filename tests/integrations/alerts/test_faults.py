@@ -11,6 +11,7 @@ from django.db import connection
 from core import clock
 from integrations import github_api
 from integrations.alerts import causes, sending
+from integrations.github_sync.reconciling import reconcile_due
 from integrations.models import Alert, Installation, Integration
 from integrations.models.alert import AlertQuerySet
 from tests import build
@@ -387,6 +388,44 @@ def test_a_suspended_app_is_not_called_again(acme, code_host):
     assert alert().tries == 1
 
     code_host.unsuspend(build.installed(code_host))
+
+
+def turn_issues_off(code_host):
+    code_host.set_issues("acme/docs", False)
+
+
+def archive(code_host):
+    code_host.archive("acme/docs")
+
+
+def take_out(code_host):
+    code_host.remove_from_installation(build.installed(code_host), "acme/docs")
+
+
+def come_back(code_host):
+    docs = code_host.repository("acme/docs")
+    docs.has_issues, docs.archived = True, False
+    code_host.add_to_installation(build.installed(code_host), docs)
+
+
+@pytest.mark.parametrize("away", [turn_issues_off, archive, take_out])
+def test_an_issue_in_a_repository_that_is_away_for_a_while_is_closed_once_it_is_back(
+    acme, code_host, clock, away
+):
+    world.lose_record()
+    maintain()
+    away(code_host)
+    reconcile_due()
+    world.find_record()
+    maintain()
+
+    come_back(code_host)
+    clock.advance(minutes=61)
+    reconcile_due()
+    maintain()
+
+    assert [issue.state for issue in code_host.issues("acme/docs")] == ["closed"]
+    assert (state(), alert().reason) == ("closed", "")
 
 
 def test_an_issue_in_the_repository_before_is_closed_there(acme, code_host):

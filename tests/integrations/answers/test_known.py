@@ -11,7 +11,7 @@ from django.utils import timezone
 from core import rates
 from core.prepared import PreparedStatement
 from integrations.answers import known
-from integrations.delivery import operator_holds
+from integrations.delivery import operator_holds, pacing
 from integrations.models import Delivery, Hold, Integration
 from integrations.ownership import site_claims
 from orgs.models import Domain, User
@@ -325,15 +325,29 @@ def test_only_the_newest_issues_are_looked_at(client, acme):
     assert len(problems(client)) == known.MOST
 
 
-def test_a_flood_of_one_network_hides_no_problem_that_others_reported(client, lead):
-    other = Client(REMOTE_ADDR="203.0.113.9")
-    for number in range(known.MOST + 1):
-        report_of(other, f"zq{number} wibble{number}", agent__name=f"x{number}")
+@pytest.mark.parametrize("when", ["now", "once its network is forgotten", "then repeated"])
+def test_a_flood_of_one_network_hides_no_problem_that_others_reported(client, acme, when):
+    def flood():
+        other = Client(REMOTE_ADDR="203.0.113.9")
+        for number in range(known.MOST + 1):
+            words = build.report(
+                report__summary=f"zq{number} wibble{number}", agent__name=f"x{number}"
+            )
+            assert build.send(other, words).status_code == 201
+
+    if when != "now":
+        flood()
+        Delivery.objects.update(created_at=timezone.now() - pacing.SOURCES_KEPT - timedelta(1))
+        pacing.forget_sources()
+    honest = report_of(client, "The flag --yes is gone")
+    if when != "once its network is forgotten":
+        flood()
 
     shown = problems(client)
 
+    assert Delivery.objects.filter(status="sent").count() == known.MOST + 2
     assert len(shown) == known.MOST
-    assert shown[-1]["issue_url"] == lead.issue_url
+    assert honest.issue_url in [each["issue_url"] for each in shown]
 
 
 def test_it_is_read_from_an_index(client, lead):

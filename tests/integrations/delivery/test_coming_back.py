@@ -92,6 +92,19 @@ def test_what_comes_after_that_was_fixed_too_follows_that(fixed, code_host):
     assert "Reported again: #2 was closed on" in code_host.issue("acme/docs", 3).body
 
 
+@pytest.mark.parametrize("ago", [timedelta(minutes=1), 2 * DAY])
+def test_an_old_issue_that_was_reopened_is_joined_and_not_what_followed_it(fixed, code_host, ago):
+    again = sent(AGAIN)
+    code_host.reopen_issue("acme/docs", fixed.issue_number, by="alice")
+    Delivery.objects.filter(pk=fixed.pk).update(issue_state="open", issue_closed_at=None)
+    Report.objects.update(received_at=timezone.now() - 9 * DAY)
+    close(code_host, again, ago=ago)
+
+    later = sent({**PUSH, "agent__name": "zed"}, report__details="It is so still.")
+
+    assert (later.status, later.lead, later.follows) == ("folded", fixed, None)
+
+
 @pytest.mark.parametrize("reason", ["not_planned", "duplicate"])
 def test_what_was_closed_for_another_reason_is_joined_and_nothing_is_said(fixed, code_host, reason):
     Delivery.objects.update(issue_state_reason=reason)

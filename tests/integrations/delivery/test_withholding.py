@@ -346,3 +346,26 @@ def test_operators_see_it(alice, client, code_host):
     answer = client.get(f"/admin/reports/report/{report_id}/change/")
 
     assert "Quagga details" in answer.content.decode()
+
+
+@pytest.mark.parametrize("details", ["Quagga details", "Other words"])
+def test_what_repeats_a_report_that_is_withheld_for_good_is_a_report_of_its_own(
+    alice, code_host, details
+):
+    """The repository was deleted, and made anew by somebody who may push there: it publishes the same site."""
+    loses_the_right(code_host)
+    withheld = send(AFTER)
+    counted = send(AFTER)
+    code_host.delete_repository("acme/docs")
+    docs = code_host.add_repository("acme", "docs")
+    code_host.add_to_installation(build.installed(code_host), docs)
+    code_host.add_member("acme", "alice", role="admin")
+    configuration.configure(alice, repo_owner="acme", repo_name="docs")
+
+    own = send({**AFTER, "report": {**AFTER["report"], "details": details}})
+    call_command("retry_deliveries", "--now")
+
+    assert counted == withheld != own
+    assert Report.objects.get(pk=withheld).withheld_for
+    assert Report.objects.readable_by(alice.organization).filter(pk=own).exists()
+    assert len(code_host.issues("acme/docs")) == 1

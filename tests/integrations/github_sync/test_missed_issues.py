@@ -1,16 +1,22 @@
 """What became of issues is asked about, too: webhooks are missed while the Hub is away, and GitHub sends none again."""
 
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 import pytest
 from django.core.management import call_command
+from django.db.models import F
+from django.test import Client
 from django.utils import timezone
 
+from integrations.comments import sending
 from integrations.github_api import changes, looking
 from integrations.github_sync.reconciling import reconcile_due
-from integrations.models import Alert, Integration
+from integrations.models import Alert, Comment, Integration
+from integrations.setup import configuration
 from tests import build
-from tests.integrations.world import delivery
+from tests.integrations.github_sync.losing import suspend, take_out
+from tests.integrations.world import delivery, integration
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -60,6 +66,95 @@ def test_it_is_found_also_if_the_first_question_is_not_answered(issue, code_host
     hourly()
 
     assert (unknown, delivery().issue_state) == ("", "closed")
+
+
+def test_it_is_found_also_if_no_question_is_answered_for_more_than_a_day(
+    issue, code_host, hourly, clock
+):
+    hourly()
+    code_host.close_issue("acme/docs", issue, by="alice")
+    code_host.stop()
+    for _ in range(3):
+        clock.advance(hours=12)
+        hourly()
+    unknown = delivery().issue_state
+
+    code_host.start(port=urlsplit(code_host.url).port)
+    hourly()
+
+    assert (unknown, delivery().issue_state) == ("open", "closed")
+
+
+@pytest.fixture
+def old_issue(issue, code_host) -> int:
+    """One that nobody has touched for five days."""
+    code_host.issue("acme/docs", issue).updated_at -= timedelta(days=5)
+    return issue
+
+
+def closed_two_days_ago(code_host, issue: int) -> None:
+    """As GitHub shows it; no webhook arrived."""
+    code_host.close_issue("acme/docs", issue, by="alice")
+    seen = code_host.issue("acme/docs", issue)
+    seen.updated_at = seen.closed_at = seen.updated_at - timedelta(days=2)
+
+
+def come_back(code_host, away) -> None:
+    if away is suspend:
+        code_host.unsuspend(build.installed(code_host))
+    else:
+        code_host.add_to_installation(build.installed(code_host), "acme/docs")
+
+
+@pytest.mark.parametrize("away", [suspend, take_out])
+def test_what_was_closed_while_the_app_was_away_is_found_once_it_is_back(
+    old_issue, code_host, hourly, away
+):
+    hourly()
+    away(code_host)
+    Integration.objects.update(issues_asked_at=F("issues_asked_at") - timedelta(days=3))
+    closed_two_days_ago(code_host, old_issue)
+    hourly()
+    unknown = delivery().issue_state
+
+    come_back(code_host, away)
+    hourly()
+
+    assert (unknown, delivery().issue_state) == ("open", "closed")
+
+
+def test_that_its_problem_came_again_meanwhile_is_said(old_issue, code_host, hourly):
+    page = "https://acme.github.io/docs/install"
+    hourly()
+    Integration.objects.update(issues_asked_at=F("issues_asked_at") - timedelta(days=3))
+    closed_two_days_ago(code_host, old_issue)
+    build.send(Client(), build.report(page))
+    unsaid = Comment.objects.exists()
+
+    hourly()
+    sending.send_due()
+
+    assert not unsaid
+    [said] = code_host.comments("acme/docs", old_issue)
+    assert said.body.startswith("**Reported again after this was closed**")
+
+
+def test_what_was_closed_while_another_repository_was_chosen_is_found(old_issue, code_host, hourly):
+    alice = build.member(integration().organization, github_id=code_host.account("alice").id)
+    manual = code_host.add_repository("acme", "manual")
+    code_host.add_to_installation(build.installed(code_host), manual)
+    for name in ("docs", "manual"):
+        code_host.grant("alice", f"acme/{name}", "admin")
+    hourly()
+    configuration.configure(alice.membership, repo_owner="acme", repo_name="manual")
+    closed_two_days_ago(code_host, old_issue)
+    hourly()
+    unknown = delivery().issue_state
+
+    configuration.configure(alice.membership, repo_owner="acme", repo_name="docs")
+    hourly()
+
+    assert (unknown, delivery().issue_state) == ("open", "closed")
 
 
 def test_what_a_webhook_has_told_since_is_not_replaced_by_what_is_older(issue, code_host, hourly):

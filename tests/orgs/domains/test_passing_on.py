@@ -3,7 +3,6 @@
 import pytest
 
 from orgs.domains import reverification, txt_records, verification
-from orgs.models import Domain
 from tests import build
 from tests.dns_server import DNSServer
 
@@ -140,51 +139,3 @@ def test_who_has_never_had_it_verifies_a_free_domain_by_what_a_resolver_says(buy
     check(buyer)
 
     assert statuses(buyer) == ["verified"]
-
-
-def below(dns, name: str) -> None:
-    """Somebody else proves a name below acme.com."""
-    claim = build.domain(build.organization(name), name, verified=False)
-    dns.txt(claim.record_name, claim.record_value)
-    check(claim)
-    assert statuses(claim) == ["verified"]
-
-
-def test_who_has_the_name_above_is_told(former, dns):
-    below(dns, "docs.acme.com")
-
-    [told] = former.organization.notices.all()
-    assert told.text == (
-        "docs.acme.com now belongs to another organization, which has proved it by a DNS record, and "
-        "receives the reports about it. If you do not know of it, remove the TXT record at "
-        "_hub-challenge.docs.acme.com. It is below acme.com; of such names you are told once a day."
-    )
-
-
-def test_once_a_day_however_many_names_below_are_proved(former, dns, clock):
-    below(dns, "docs.acme.com")
-    below(dns, "api.acme.com")
-    assert former.organization.notices.count() == 1
-    clock.advance(hours=25)
-
-    below(dns, "blog.acme.com")
-
-    assert former.organization.notices.count() == 2
-
-
-def test_nobody_is_told_of_their_own_or_of_what_is_not_below(former, dns):
-    mine = build.domain(former.organization, "docs.acme.com", verified=False)
-    dns.txt(mine.record_name, mine.record_value)
-    check(mine)
-    below(dns, "docs.notacme.com")
-
-    assert not former.organization.notices.exists()
-
-
-def test_nobody_is_told_twice_of_what_stays_proved(former, dns, clock):
-    below(dns, "docs.acme.com")
-    clock.advance(hours=25)
-
-    check(Domain.objects.get(name="docs.acme.com"))
-
-    assert former.organization.notices.count() == 1

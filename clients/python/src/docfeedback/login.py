@@ -60,7 +60,7 @@ def login(arguments: Arguments) -> Result:
     sign_ins.check_place(hub_url)  # before somebody approves a sign-in that cannot be kept
     try:
         code = oauth.request_code(endpoints, hub_url, seconds)
-        _show(code, arguments)
+        _show(code, hub_url, arguments)
         tokens = _wait(endpoints, code, hub_url, seconds)
     except oauth.Refused as refused:
         raise refused.error(hub_url) from None
@@ -168,12 +168,13 @@ def _whose(
     return line, {"login": login, "organization": name}, []
 
 
-def _show(code: Code, arguments: Arguments) -> None:
-    """The code and where to enter it, on standard error; as one line of JSON with `--json`."""
+def _show(code: Code, hub_url: str, arguments: Arguments) -> None:
+    """The code, for which Hub it is and where to enter it, on standard error; as one line of JSON with `--json`."""
     link = code.link or code.address
     if "--json" in arguments.flags:
         event = {
             "event": "code",
+            "hub_url": hub_url,
             "user_code": code.user_code,
             "verification_uri": code.address,
             "verification_uri_complete": code.link,
@@ -182,7 +183,9 @@ def _show(code: Code, arguments: Arguments) -> None:
         terminal.write(sys.stderr, [json_line(event)])
     else:
         lines = [
-            message("sign_in_code", user_code=words.name(code.user_code), address=code.address)
+            message("sign_in_code", url=hub_url, user_code=words.name(code.user_code)),
+            message("sign_in_check"),
+            message("sign_in_address", address=code.address),
         ]
         if code.link is not None:
             lines.append(message("sign_in_link", address=code.link))

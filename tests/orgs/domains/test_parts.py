@@ -1,0 +1,150 @@
+"""Names below a proved one that another organization proves: who is told, and where they are listed."""
+
+from datetime import timedelta
+from importlib import import_module
+
+import pytest
+from django.apps import apps
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from orgs.domains import parts, verification
+from orgs.models import Domain
+from tests import build
+from tests.plans import plan_of, whole_tables_in
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TOLD = (
+    "Other organizations have proved names below acme.com by DNS records, and receive the reports about "
+    "them: {}. If you do not know of one, remove its TXT record, such as _hub-challenge.{}. The page of "
+    "acme.com lists them all."
+)
+
+
+@pytest.fixture
+def acme():
+    """The claim of acme.com, which covers the names below it."""
+    return build.domain(build.organization("acme"), "acme.com")
+
+
+def proved(dns, name: str, by: str = "") -> Domain:
+    """A claim that was just proved, by an organization of its own."""
+    claim = build.domain(build.organization(by or name), name, verified=False)
+    return check(dns, claim)
+
+
+def check(dns, claim: Domain) -> Domain:
+    dns.txt(claim.record_name, claim.record_value)
+    member = claim.organization.memberships.first()
+    if member is None:
+        member = build.member(claim.organization, claim.organization.name).membership
+    verification.check(claim, by=member)
+    claim.refresh_from_db()
+    assert claim.verified_at
+    return claim
+
+
+def notices(claim: Domain) -> list[str]:
+    return [each.text for each in claim.organization.notices.all()]
+
+
+def test_who_has_the_name_above_is_told(acme, dns):
+    proved(dns, "docs.acme.com")
+
+    assert notices(acme) == [TOLD.format("docs.acme.com", "docs.acme.com")]
+
+
+def test_what_is_proved_on_the_same_day_is_told_with_it(acme, dns, clock):
+    proved(dns, "lab.acme.com")
+    clock.advance(hours=23)
+    proved(dns, "docs.acme.com")
+
+    assert notices(acme) == [TOLD.format("lab.acme.com, docs.acme.com", "lab.acme.com")]
+
+    clock.advance(hours=25)
+    proved(dns, "api.acme.com")
+
+    assert notices(acme)[0] == TOLD.format("api.acme.com", "api.acme.com")
+    assert len(notices(acme)) == 2
+
+
+def test_names_of_one_owner_below_hide_no_shorter_one(acme, dns):
+    for number in range(6):
+        proved(dns, f"x{number}.lab.acme.com")
+    proved(dns, "docs.acme.com")
+
+    [told] = notices(acme)
+    assert "about them: docs.acme.com, x0.lab.acme.com" in told
+    assert ", and 2 more. If" in told
+
+
+def test_nobody_is_told_of_their_own_or_of_what_is_not_below(acme, dns):
+    check(dns, build.domain(acme.organization, "docs.acme.com", verified=False))
+    proved(dns, "docs.notacme.com")
+
+    assert notices(acme) == []
+
+
+def test_nobody_is_told_twice_of_what_stays_proved(acme, dns, clock):
+    docs = proved(dns, "docs.acme.com")
+    clock.advance(hours=25)
+
+    check(dns, docs)
+
+    assert len(notices(acme)) == 1
+
+
+def test_who_proves_the_name_above_later_is_told_too(dns):
+    proved(dns, "docs.acme.com")
+
+    acme = proved(dns, "acme.com", by="acme")
+
+    assert notices(acme) == [TOLD.format("docs.acme.com", "docs.acme.com")]
+
+
+def test_the_page_of_the_claim_lists_them(acme, dns, monkeypatch):
+    monkeypatch.setattr(parts, "SHOWN", 2)
+    for name in ("docs.acme.com", "x1.lab.acme.com", "x2.lab.acme.com"):
+        proved(dns, name)
+    member = build.member(acme.organization, "alice")
+    client = Client()
+    client.force_login(member)
+
+    page = client.get(f"/settings/claims/{acme.pk}/").content.decode()
+
+    assert "Names below it that belong to others" in page
+    assert page.index("_hub-challenge.docs.acme.com") < page.index("_hub-challenge.x1.lab.acme.com")
+    assert "_hub-challenge.x2" not in page
+    assert "there are 1 more" in page
+
+
+def test_they_are_read_from_an_index(acme):
+    other = build.organization("other")
+    Domain.objects.bulk_create(
+        Domain(
+            organization=other,
+            name=f"n{number}.acme.com",
+            registrable=False,
+            below="acme.com",
+            verified_at=timezone.now() - timedelta(days=number),
+        )
+        for number in range(300)
+    )
+
+    plan = plan_of(Domain.objects.of_others_below(acme)[: parts.SHOWN])
+
+    assert "domain_below" in plan
+    assert not whole_tables_in(plan)
+
+
+def test_an_upgrade_says_which_name_older_claims_are_below(acme):
+    older = build.domain(build.organization("older"), "docs.acme.com")
+    assert older.below == ""
+
+    fill = import_module("orgs.migrations.0014_fill_names_below").say_what_they_are_below
+    with connection.schema_editor() as editor:
+        fill(apps, editor)
+
+    assert [each.name for each in Domain.objects.of_others_below(acme)] == ["docs.acme.com"]
