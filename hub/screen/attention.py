@@ -13,6 +13,7 @@ from django.utils.formats import date_format
 
 from core import counting
 from core.times import in_words
+from hub.screen import news
 from hub.screen.lately import Stopped
 from hub.screen.setup_steps import Claims
 from integrations.delivery.backlog import Backlog, reports_do
@@ -22,7 +23,6 @@ from integrations.setup import mentions
 from orgs.models import Domain, Organization, PersonalToken, Site, User
 
 LAPSED = 10  # claims that are named
-NOTICES, NEWS = 5, timedelta(days=14)
 TOKENS, SOON = 3, timedelta(days=7)
 BAD, WAIT, NEW = "bad", "wait", ""
 ORDER = [BAD, WAIT, NEW]
@@ -188,7 +188,7 @@ def _of_tokens(user: User) -> Iterator[Line]:
 
 
 def _news(organization: Organization) -> Iterator[Line]:
-    for each in organization.notices.filter(at__gte=timezone.now() - NEWS)[:NOTICES]:
+    for each in news.latest(organization):
         yield Line(NEW, "", each.text, at=each.at)
 
 

@@ -10,7 +10,7 @@ from django.db import transaction
 from core import batches, clock
 from core.errors import ApiError
 from orgs.domains import hosts
-from orgs.models import Domain, Membership, Organization
+from orgs.models import Domain, Membership, Notice, Organization
 from orgs.models.domain import CHALLENGE_LIFETIME, DomainQuerySet
 from orgs.people import counted, members
 
@@ -141,8 +141,9 @@ def remove_for_operator(domain: Domain) -> bool:
     if Domain.objects.filter(pk=domain.pk).select_for_update().first() is None:
         return False
     domain.organization.tell(
+        Notice.Kind.OPERATOR,
         f"An operator of this Hub has deleted your claim of {domain.name}. Reports about its pages "
-        "do not come to you any more."
+        "do not come to you any more.",
     )
     domain.remove_claim()
     return True
@@ -161,8 +162,9 @@ def _drop(domain_id: str) -> bool:
     if domain is None:
         return False
     domain.organization.tell(
+        Notice.Kind.UNPROVED,
         f"The claim of {domain.name} was removed because its DNS record was not published "
-        f"within {CHALLENGE_LIFETIME.days} days. Claim it again to get a new record."
+        f"within {CHALLENGE_LIFETIME.days} days. Claim it again to get a new record.",
     )
     domain.remove_claim()
     return True

@@ -13,7 +13,7 @@ from core.at_once import AtOnce
 from core.errors import ApiError
 from orgs.domains import hosts
 from orgs.domains.diagnosis import Finding, look
-from orgs.models import Domain, Membership
+from orgs.models import Domain, Membership, Notice
 from orgs.people import counted
 
 looks = AtOnce(1, "The Hub is already checking one of your claims. Try again in a few seconds.")
@@ -123,10 +123,12 @@ def _pass_on(other: Domain, *, to: Domain, proven: frozenset[str], by_zone: bool
         raise NotConfirmed
     other.lapse(
         f"{other.name} now belongs to another organization, which has verified it; your DNS record is "
-        "gone. You no longer receive reports about it."
+        "gone. You no longer receive reports about it.",
+        Notice.Kind.TAKEN,
     )
     to.organization.tell(
-        f"{to.name} is now yours. Another organization had claimed it, but its DNS record is gone."
+        Notice.Kind.GAINED,
+        f"{to.name} is now yours. Another organization had claimed it, but its DNS record is gone.",
     )
 
 
@@ -138,7 +140,8 @@ def _tell_those_above(claim: Domain) -> None:
         latest = each.organization.notices.filter(at__gt=clock.now() - timedelta(days=1))
         if not latest.filter(text__endswith=last).exists():
             each.organization.tell(
+                Notice.Kind.BELOW,
                 f"{claim.name} now belongs to another organization, which has proved it by a DNS record, "
                 "and receives the reports about it. If you do not know of it, remove the TXT record at "
-                f"{claim.record_name}. {last}"
+                f"{claim.record_name}. {last}",
             )

@@ -6,6 +6,7 @@ from django.db import models, transaction
 from django.db.models.functions import Now
 
 from core import clock
+from orgs.models.organization import Notice
 
 REFUSED = (
     "says that you want no reports, so clients send none. Here, reports about it are still accepted: "
@@ -50,7 +51,8 @@ class Published(models.Model):
         if not refused:
             mine.exclude(refused_in_public_at=None).update(refused_in_public_at=None)
         elif mine.filter(refused_in_public_at=None).update(refused_in_public_at=clock.now()):
-            self.organization.tell(f"{where} {REFUSED}")  # type: ignore[attr-defined]
+            organization = self.organization  # type: ignore[attr-defined]
+            organization.tell(Notice.Kind.REFUSED, f"{where} {REFUSED}")
 
 
 class PublishedQuerySet(models.QuerySet[C]):

@@ -291,7 +291,7 @@ def test_the_latest_notices_of_each_organization_are_kept(monkeypatch):
     for name, number in {"acme": 8, "few": 3, "many": 4}.items():
         told = build.organization(name)
         for each in range(number):
-            told.tell(f"{name} {each}")
+            told.tell(Notice.Kind.LOST, f"{name} {each}")
 
     assert pruning.prune() == {"notices": 6}
 

@@ -18,7 +18,7 @@ from hub.screen import attention, claims, lately, overview, weeks
 from hub.screen import urls as settings_pages
 from integrations.issue.rendering import DEFAULT_TEMPLATE
 from integrations.models import Delivery, Integration
-from orgs.models import Domain, PersonalToken, Site
+from orgs.models import Domain, Notice, PersonalToken, Site
 from orgs.people import counted
 from reports.models import Report
 from tests import build
@@ -783,7 +783,7 @@ def test_what_needs_attention_comes_with_the_most_severe_first(db, client, code_
     build.token(alice)
     Token.objects.update(expires_at=timezone.now() + timedelta(days=4, hours=1))
     acme.domains.update(lapses_at=timezone.now() + timedelta(days=5))
-    acme.tell("bob joined.")
+    acme.tell(Notice.Kind.DECLINED, "bob joined.")
     build.site(acme, "acme.github.io")
     acme.sites.update(lapsed_at=timezone.now())
 

@@ -154,6 +154,7 @@ def test_who_has_the_name_above_is_told(former, dns):
     below(dns, "docs.acme.com")
 
     [told] = former.organization.notices.all()
+    assert told.kind == "below"
     assert told.text == (
         "docs.acme.com now belongs to another organization, which has proved it by a DNS record, and "
         "receives the reports about it. If you do not know of it, remove the TXT record at "
