@@ -15,8 +15,8 @@ from django.utils import timezone
 from core import clock
 from core.ids import ULIDField
 
-NOTICES_KEPT = 1000  # of each organization
-LOOKED_AT = 100  # organizations that have more
+NOTICES_KEPT = 1000  # of each kind that an organization was told
+LOOKED_AT = 100  # kinds of which an organization has more
 
 
 class User(AbstractUser):
@@ -62,19 +62,23 @@ class NoticeQuerySet(models.QuerySet["Notice"]):
         return sorted(shown, key=lambda each: each.pk, reverse=True)
 
     def over(self) -> Self:
-        """Those of organizations that have more than `NOTICES_KEPT`, without the latest of each.
+        """Those of which an organization has more than `NOTICES_KEPT` of one kind, without the latest of these.
 
-        Of at most `LOOKED_AT` organizations at a time.
+        Of at most `LOOKED_AT` kinds at a time.
         """
-        counted = self.order_by().values("organization").annotate(number=Count("pk"))
-        many = counted.filter(number__gt=NOTICES_KEPT).values_list("organization", flat=True)
-        first_kept = {each: self._first_kept(each) for each in many[:LOOKED_AT]}
-        over = [Q(organization=each, pk__lt=pk) for each, pk in first_kept.items() if pk]
+        counted = self.order_by().values("organization", "kind").annotate(number=Count("pk"))
+        many = counted.filter(number__gt=NOTICES_KEPT).values_list("organization", "kind")
+        first_kept = {each: self._first_kept(*each) for each in many[:LOOKED_AT]}
+        over = [
+            Q(organization=organization, kind=kind, pk__lt=pk)
+            for (organization, kind), pk in first_kept.items()
+            if pk
+        ]
         return self.filter(reduce(or_, over)).order_by("pk") if over else self.none()
 
-    def _first_kept(self, organization: str) -> int | None:
+    def _first_kept(self, organization: str, kind: str) -> int | None:
         """None if there are no longer so many."""
-        latest = self.filter(organization=organization).order_by("-pk")
+        latest = self.filter(organization=organization, kind=kind).order_by("-pk")
         return latest.values_list("pk", flat=True)[NOTICES_KEPT - 1 : NOTICES_KEPT].first()
 
 

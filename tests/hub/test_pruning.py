@@ -301,6 +301,20 @@ def test_the_latest_notices_of_each_organization_are_kept(monkeypatch):
                           for each in those]  # fmt: skip
 
 
+def test_many_notices_of_one_kind_delete_none_of_another(monkeypatch):
+    """The attack: a member lets as many names of their own lapse as there are notices kept."""
+    monkeypatch.setattr("orgs.models.organization.NOTICES_KEPT", 3)
+    acme = build.organization()
+    acme.tell(Notice.Kind.BELOW, "docs.acme.com is somebody else's.")
+    for each in range(5):
+        acme.tell(Notice.Kind.LOST, f"w{each}.bob.dev has lapsed.")
+
+    assert pruning.prune() == {"notices": 2}
+
+    assert acme.notices.filter(kind=Notice.Kind.BELOW).exists()
+    assert acme.notices.count() == 4
+
+
 def test_a_token_that_has_just_expired_still_tells_so():
     build.token(build.member(build.organization()))
     Token.objects.update(expires_at=timezone.now() - timedelta(days=29))
