@@ -131,7 +131,8 @@ def _of_claims(organization: Organization, mine: Integration | None) -> Iterator
         page = reverse("settings-claims")
         yield Line(BAD, "More claims have lapsed.", "", "Show the claims", page)
     lapsing = organization.domains.filter(verified_at__isnull=False, lapses_at__isnull=False)
-    for claim in lapsing.order_by("created_at", "name")[:LAPSED]:
+    soon = list(lapsing.order_by("created_at", "name")[: LAPSED + 1])
+    for claim in soon[:LAPSED]:
         more = f"The claim lapses on {date_format(claim.lapses_at or '', 'j F')}."
         page = reverse("settings-claim", args=[claim.pk])
         yield Line(
@@ -142,6 +143,9 @@ def _of_claims(organization: Organization, mine: Integration | None) -> Iterator
             page,
             about=f"claim of {claim} ",
         )
+    if soon[LAPSED:]:
+        page = reverse("settings-claims")
+        yield Line(WAIT, "More DNS records are gone.", "", "Show the claims", page)
 
 
 def _lapsed_sites(organization: Organization, mine: Integration | None) -> QuerySet[Site]:

@@ -742,6 +742,19 @@ def test_the_first_of_many_lapsed_claims_are_named(alice, acme, monkeypatch):
     assert "More claims have lapsed." in page
 
 
+def test_the_first_of_many_claims_that_lapse_soon_are_named(alice, acme, monkeypatch):
+    monkeypatch.setattr(attention, "LAPSED", 2)
+    for name in ("a.example", "b.example", "c.example"):
+        build.domain(acme, name)
+    acme.domains.update(lapses_at=timezone.now() + timedelta(days=5))
+
+    page = text_of(alice.get("/settings/"))
+
+    assert "The DNS record of b.example is gone." in page
+    assert "c.example" not in page
+    assert "More DNS records are gone." in page
+
+
 def test_the_most_reported_pages_are_those_of_the_last_thirty_days(alice, acme):
     received(acme, 4, apart=timedelta(days=20))
 
