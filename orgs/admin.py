@@ -291,7 +291,8 @@ class EarlierChallengeAdmin(ReadOnly):
 class NoticeAdmin(ReadOnly):
     """Lists the notices to organizations."""
 
-    list_display = ["organization", "at", "text"]
+    list_display = ["organization", "at", "kind", "text"]
+    list_filter = ["kind"]
     list_select_related = ["organization"]
     search_fields = ["organization__name", "text"]
     search_help_text = ALL.format("name of an organization")

@@ -13,6 +13,7 @@ from django.utils.formats import date_format
 
 from core import counting
 from core.times import in_words
+from hub.screen import news
 from hub.screen.lately import Stopped
 from hub.screen.setup_steps import Claims
 from integrations.delivery.backlog import Backlog, reports_do
@@ -22,7 +23,6 @@ from integrations.setup import mentions
 from orgs.models import Domain, Organization, PersonalToken, Site, User
 
 LAPSED = 10  # claims that are named
-NOTICES, NEWS = 5, timedelta(days=14)
 TOKENS, SOON = 3, timedelta(days=7)
 BAD, WAIT, NEW = "bad", "wait", ""
 ORDER = [BAD, WAIT, NEW]
@@ -131,7 +131,8 @@ def _of_claims(organization: Organization, mine: Integration | None) -> Iterator
         page = reverse("settings-claims")
         yield Line(BAD, "More claims have lapsed.", "", "Show the claims", page)
     lapsing = organization.domains.filter(verified_at__isnull=False, lapses_at__isnull=False)
-    for claim in lapsing.order_by("created_at", "name")[:LAPSED]:
+    soon = list(lapsing.order_by("created_at", "name")[: LAPSED + 1])
+    for claim in soon[:LAPSED]:
         more = f"The claim lapses on {date_format(claim.lapses_at or '', 'j F')}."
         page = reverse("settings-claim", args=[claim.pk])
         yield Line(
@@ -142,6 +143,9 @@ def _of_claims(organization: Organization, mine: Integration | None) -> Iterator
             page,
             about=f"claim of {claim} ",
         )
+    if soon[LAPSED:]:
+        page = reverse("settings-claims")
+        yield Line(WAIT, "More DNS records are gone.", "", "Show the claims", page)
 
 
 def _lapsed_sites(organization: Organization, mine: Integration | None) -> QuerySet[Site]:
@@ -188,7 +192,7 @@ def _of_tokens(user: User) -> Iterator[Line]:
 
 
 def _news(organization: Organization) -> Iterator[Line]:
-    for each in organization.notices.filter(at__gte=timezone.now() - NEWS)[:NOTICES]:
+    for each in news.latest(organization):
         yield Line(NEW, "", each.text, at=each.at)
 
 

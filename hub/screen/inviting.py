@@ -10,7 +10,7 @@ from core.errors import ApiError
 from integrations import github_api
 from integrations.github_api import asking
 from integrations.models import Integration
-from orgs.models import Invitation, Membership, Organization
+from orgs.models import Invitation, Membership, Notice, Organization
 from orgs.people import counted, leaving, members
 from reports.models import Report
 
@@ -122,7 +122,9 @@ def decline(membership: Membership, invitation_id: int) -> Organization:
     """Decline an invitation, and tell the organization. Raises `Withdrawn`."""
     invitation = _answered(membership, invitation_id)
     _end(invitation)
-    invitation.organization.tell(f"{membership.login} has declined the invitation.")
+    invitation.organization.tell(
+        Notice.Kind.DECLINED, f"{membership.login} has declined the invitation."
+    )
     return invitation.organization
 
 

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from core import counting
-from hub.screen import attention, inviting, lately, setup_steps, spark_lines, weeks
+from hub.screen import attention, inviting, lately, news, setup_steps, spark_lines, weeks
 from hub.screen.access import MemberRequest, members_only
 from hub.screen.report_rows import rows_of
 from integrations.api import report_list
@@ -60,6 +60,7 @@ def overview(request: MemberRequest) -> HttpResponse:
         "progress": setup_steps.progress(to_do, receives=standing is not None),
         "invitations": inviting.of(request.membership),
         "attention": needed,
+        "news": news.Told.of(mine),
         "messages": attention.unsaid(messages.get_messages(request), needed),
         "waiting": waiting,
         "not_shown": not_shown,

@@ -16,6 +16,7 @@ from integrations.delivery import withholding
 from integrations.models import Delivery, Installation, Integration
 from integrations.models.delivery import DeliveryQuerySet
 from integrations.models.integration import IntegrationQuerySet
+from orgs.models import Notice
 from orgs.models.domain import GRACE
 
 PROBE_EVERY = timedelta(hours=1)
@@ -96,9 +97,10 @@ def record_push_access_missing(integration: Integration) -> None:
     if integration.record_right_missing():
         follow(integration.deliveries.waiting(), DeliveryQuerySet.hold_stopped)
         integration.organization.tell(
+            Notice.Kind.RIGHTS,
             f"No member of your organization has push access to {integration.repository} any more, "
             "so nothing is sent there. A member who has it can press Try again to resume. After "
-            f"{GRACE.days} days your claims of the sites that it publishes lapse."
+            f"{GRACE.days} days your claims of the sites that it publishes lapse.",
         )
 
 

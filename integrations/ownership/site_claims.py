@@ -22,7 +22,7 @@ from integrations.models.integration import NO_RIGHTS, InstallationQuerySet
 from integrations.ownership import other_claims, push_access
 from orgs import renamed, repository_pages
 from orgs.domains import hosts
-from orgs.models import Membership, Organization, Site
+from orgs.models import Membership, Notice, Organization, Site
 from orgs.people import members
 from reports import canonical
 
@@ -385,8 +385,9 @@ def _lapse(sites: QuerySet[Site], why: Why) -> int:
     for site in lost:
         words = why.repository if site.is_repository else why.site
         site.organization.tell(
+            Notice.Kind.LOST,
             f"{site.url} {words}, so you no longer receive reports about it. Claim it again when "
-            "that has changed."
+            "that has changed.",
         )
     for organization in {site.organization for site in lost}:
         # after what holds for the integration, which says better what to do

@@ -12,7 +12,7 @@ from integrations.github_api import Person, asking
 from integrations.models import Integration
 from integrations.ownership import other_claims, push_access, site_claims
 from integrations.ownership.site_claims import ClaimedElsewhere, NotConfigured, SiteAddress
-from orgs.models import Membership, Site
+from orgs.models import Membership, Notice, Site
 from orgs.people import members
 
 
@@ -121,8 +121,9 @@ def _taken_over(member: Membership, where: SiteAddress, proof: Proof) -> Site:
     if other:
         _let_go(other, mine, proof.asked)
         member.organization.tell(
+            Notice.Kind.GAINED,
             f"{other.url} is now yours. Another organization had claimed it, but none of its members has "
-            f"push access to {mine.repository} any more."
+            f"push access to {mine.repository} any more.",
         )
     site, _ = site_claims.verified(mine.organization, where, mine)
     ownership_changes.release_regained(mine.organization)
@@ -136,9 +137,10 @@ def _let_go(site: Site, mine: Integration, asked: frozenset[int]) -> None:
         raise ClaimedElsewhere  # somebody has joined it in the meantime
     Site.objects.filter(pk=site.pk).update(lapsed_at=clock.now())
     theirs.tell(
+        Notice.Kind.TAKEN,
         f"{site.url} now belongs to another organization, which has admin access to "
         f"{mine.repository}; none of your members has push access to it any more. You no longer "
-        "receive reports about it."
+        "receive reports about it.",
     )
     ownership_changes.hold_lost(theirs)
     same = Integration.objects.select_for_update(no_key=True).of(theirs)

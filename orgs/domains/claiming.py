@@ -1,7 +1,7 @@
 """Claiming a domain, and removing a claim."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -10,8 +10,8 @@ from django.db import transaction
 from core import batches, clock
 from core.errors import ApiError
 from orgs.domains import hosts
-from orgs.models import Domain, Membership, Organization
-from orgs.models.domain import CHALLENGE_LIFETIME, DomainQuerySet
+from orgs.models import Domain, Membership, Notice, Organization
+from orgs.models.domain import CHALLENGE_LIFETIME, DomainQuerySet, listed
 from orgs.people import counted, members
 
 MOST = 1000  # claims of domains of one organization
@@ -141,31 +141,42 @@ def remove_for_operator(domain: Domain) -> bool:
     if Domain.objects.filter(pk=domain.pk).select_for_update().first() is None:
         return False
     domain.organization.tell(
+        Notice.Kind.OPERATOR,
         f"An operator of this Hub has deleted your claim of {domain.name}. Reports about its pages "
-        "do not come to you any more."
+        "do not come to you any more.",
     )
     domain.remove_claim()
     return True
 
 
 def drop_expired(go_on: Callable[[], bool] = lambda: True) -> int:
-    """Remove the first `DROPPED` claims whose record was not published in time; returns how many."""
-    pks = list(Domain.objects.expired().values_list("pk", flat=True)[:DROPPED])
-    return sum(batches.at_leisure(go_on, map(_drop, pks)))
+    """Remove the first `DROPPED` claims whose record was not published in time; returns how many.
+
+    Those of an organization go together, and it is told once.
+    """
+    theirs: dict[str, list[str]] = {}
+    for organization, pk in Domain.objects.expired().values_list("organization", "pk")[:DROPPED]:
+        theirs.setdefault(organization, []).append(pk)
+    return sum(batches.at_leisure(go_on, map(_drop, theirs.values())))
 
 
 @transaction.atomic
-def _drop(domain_id: str) -> bool:
-    """Remove one claim, unless somebody has just renewed it."""
-    domain = Domain.objects.expired().filter(pk=domain_id).select_for_update().first()
-    if domain is None:
-        return False
-    domain.organization.tell(
-        f"The claim of {domain.name} was removed because its DNS record was not published "
-        f"within {CHALLENGE_LIFETIME.days} days. Claim it again to get a new record."
+def _drop(domain_ids: Sequence[str]) -> int:
+    """Remove these claims of an organization, but for those that somebody has just renewed; returns how many."""
+    expired = Domain.objects.expired().filter(pk__in=domain_ids).order_by("pk")
+    gone = list(expired.select_for_update())
+    if not gone:
+        return 0
+    claims, records, them = "claim", "its DNS record was", "it again to get a new record"
+    if gone[1:]:
+        claims, records, them = "claims", "their DNS records were", "them again to get new records"
+    gone[0].organization.tell(
+        Notice.Kind.UNPROVED,
+        f"The {claims} of {listed([each.name for each in gone])} {'were' if gone[1:] else 'was'} removed because "
+        f"{records} not published within {CHALLENGE_LIFETIME.days} days. Claim {them}.",
     )
-    domain.remove_claim()
-    return True
+    Domain.objects.filter(pk__in=[each.pk for each in gone]).remove_claims()
+    return len(gone)
 
 
 def refused_today() -> Iterator[tuple[Domain, str]]:

@@ -6,7 +6,7 @@ from django.conf import settings
 
 from core import clock, counting
 from orgs.domains import hosts
-from orgs.models import Domain
+from orgs.models import Domain, Notice
 from orgs.models.domain import NAMED, DomainQuerySet, record_name
 
 SHOWN = 200
@@ -31,7 +31,7 @@ def of_others(claim: Domain) -> tuple[list[Domain], int]:
 def _tell_of_today(above: Domain) -> None:
     """One notice for all that were verified in the last day: each takes the place of the one before."""
     today = clock.now() - timedelta(days=1)
-    above.organization.notices.filter(at__gt=today, text__endswith=_last(above)).delete()
+    above.organization.notices.filter(kind=Notice.Kind.BELOW, at__gt=today, text__endswith=_last(above)).delete()
     shortest = Domain.objects.of_others_below(above).values("pk")[: counting.MOST]
     _tell(
         above, Domain.objects.of_others_below(above).filter(verified_at__gt=today, pk__in=shortest)
@@ -43,9 +43,10 @@ def _tell(above: Domain, these: DomainQuerySet) -> None:
     if names:
         more = f", and {len(names) - NAMED} more" if names[NAMED:] else ""
         above.organization.tell(
+            Notice.Kind.BELOW,
             f"Other organizations have proved names below {above.name} by DNS records, and receive the "
             f"reports about them: {', '.join(names[:NAMED])}{more}. If you do not know of one, remove its "
-            f"TXT record, such as {record_name(names[0])}. {_last(above)}"
+            f"TXT record, such as {record_name(names[0])}. {_last(above)}",
         )
 
 

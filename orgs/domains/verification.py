@@ -12,7 +12,7 @@ from core.at_once import AtOnce
 from core.errors import ApiError
 from orgs.domains import parts
 from orgs.domains.diagnosis import Finding, look
-from orgs.models import Domain, Membership
+from orgs.models import Domain, Membership, Notice
 from orgs.people import counted
 
 looks = AtOnce(1, "The Hub is already checking one of your claims. Try again in a few seconds.")
@@ -122,8 +122,10 @@ def _pass_on(other: Domain, *, to: Domain, proven: frozenset[str], by_zone: bool
         raise NotConfirmed
     other.lapse(
         f"{other.name} now belongs to another organization, which has verified it; your DNS record is "
-        "gone. You no longer receive reports about it."
+        "gone. You no longer receive reports about it.",
+        Notice.Kind.TAKEN,
     )
     to.organization.tell(
-        f"{to.name} is now yours. Another organization had claimed it, but its DNS record is gone."
+        Notice.Kind.GAINED,
+        f"{to.name} is now yours. Another organization had claimed it, but its DNS record is gone.",
     )

@@ -12,12 +12,12 @@ from django.db.models.functions import Coalesce, Length, Now
 from core import clock
 from core.ids import ULIDField
 from orgs.models.challenge import LONGEST, EarlierChallenge, new_challenge, record_value
-from orgs.models.organization import Membership, Organization
+from orgs.models.organization import Membership, Notice, Organization
 from orgs.models.published import Published, PublishedQuerySet
 from orgs.models.signals import domain_lost, domain_verified
 
 CHALLENGE_LIFETIME = timedelta(days=30)
-NAMED = 5  # claims of somebody who goes
+NAMED = 5  # claims in one notice
 EARLIER = 100  # values of earlier claims of a name that a look at the DNS knows again
 MOST_EARLIER = 1000  # of one organization; the oldest are forgotten
 ABSENCES = 3  # this many checks without the record,
@@ -45,10 +45,10 @@ class DomainQuerySet(PublishedQuerySet["Domain"]):
         """Tell the organization which claims somebody has made who goes: others may be unable to change their DNS."""
         names = list(self.of_member(member).order_by("created_at").values_list("name", flat=True))
         if names:
-            more = f", and {len(names) - NAMED} more" if names[NAMED:] else ""
             member.organization.tell(
-                f"{member.login}, who is no longer a member, had claimed {', '.join(names[:NAMED])}{more}. "
-                "These claims stay as long as their DNS records do: remove those that are not yours."
+                Notice.Kind.GONE,
+                f"{member.login}, who is no longer a member, had claimed {listed(names)}. "
+                "These claims stay as long as their DNS records do: remove those that are not yours.",
             )
 
     def of_others_below(self, claim: "Domain") -> Self:
@@ -285,15 +285,16 @@ class Domain(Published):
         ):
             self._update(lapses_at=clock.now() + GRACE)
             self.organization.tell(
+                Notice.Kind.LOST,
                 f"The DNS record of {self.name} is missing. Without it, the claim lapses on "
-                f"{self.lapses_at:%-d %B %Y at %H:%M} UTC. {self._how_to_repair()}"
+                f"{self.lapses_at:%-d %B %Y at %H:%M} UTC. {self._how_to_repair()}",
             )
 
     def record_checked(self) -> None:
         """Note a check that tells nothing and does not count against the claim."""
         self._update(last_checked_at=clock.now(), look_due_at=clock.now() + _about(LOOK_AGAIN))
 
-    def lapse(self, why: str) -> None:
+    def lapse(self, why: str, kind: Notice.Kind = Notice.Kind.LOST) -> None:
         """Make the claim pending again. `why` is what the organization is told."""
         self._update(
             verified_at=None,
@@ -303,7 +304,7 @@ class Domain(Published):
             absent_since=None,
             lapses_at=None,
         )
-        self.organization.tell(why)
+        self.organization.tell(kind, why)
         domain_lost.send(Domain, organization=self.organization)
 
     def earlier_values(self) -> set[str]:
@@ -322,6 +323,12 @@ class Domain(Published):
     def _update(self, **columns: Any) -> None:
         Domain.objects.filter(pk=self.pk).update(**columns)
         self.refresh_from_db(fields=columns.keys())
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first names, and how many more there are: "a.dev, b.dev, c.dev, d.dev, e.dev, and 3 more"."""
+    more = f", and {len(names) - NAMED} more" if names[NAMED:] else ""
+    return f"{', '.join(names[:NAMED])}{more}"
 
 
 def _remember_challenges(domains: Sequence[Domain]) -> None:

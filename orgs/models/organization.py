@@ -3,19 +3,20 @@
 from datetime import timedelta
 from functools import reduce
 from operator import or_
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q, Window
+from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from core import clock
 from core.ids import ULIDField
 
-NOTICES_KEPT = 1000  # of each organization
-LOOKED_AT = 100  # organizations that have more
+NOTICES_KEPT = 1000  # of each kind that an organization was told
+LOOKED_AT = 100  # kinds of which an organization has more
 
 
 class User(AbstractUser):
@@ -44,35 +45,62 @@ class Organization(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def tell(self, text: str) -> None:
+    def tell(self, kind: "Notice.Kind", text: str) -> None:
         """Leave a notice for its members."""
-        self.notices.create(at=clock.now(), text=text)
+        self.notices.create(kind=kind, at=clock.now(), text=text)
 
 
 class NoticeQuerySet(models.QuerySet["Notice"]):
     """Queries over notices."""
 
-    def over(self) -> Self:
-        """Those of organizations that have more than `NOTICES_KEPT`, without the latest of each.
+    def some_of_each_kind(self, number: int) -> list["Notice"]:
+        """The newest of each kind, and of the others as many as make it `number`; newest first."""
+        place = Window(RowNumber(), partition_by="kind", order_by=F("pk").desc())
+        most = max(number, len(Notice.Kind) + 1)  # those of an older version have none
+        found: Any = self.annotate(place=place).order_by("place", "-pk")[:most]
+        shown = [each for before, each in enumerate(found) if each.place == 1 or before < number]
+        return sorted(shown, key=lambda each: each.pk, reverse=True)
 
-        Of at most `LOOKED_AT` organizations at a time.
+    def over(self) -> Self:
+        """Those of which an organization has more than `NOTICES_KEPT` of one kind, without the latest of these.
+
+        Of at most `LOOKED_AT` kinds at a time.
         """
-        counted = self.order_by().values("organization").annotate(number=Count("pk"))
-        many = counted.filter(number__gt=NOTICES_KEPT).values_list("organization", flat=True)
-        first_kept = {each: self._first_kept(each) for each in many[:LOOKED_AT]}
-        over = [Q(organization=each, pk__lt=pk) for each, pk in first_kept.items() if pk]
+        counted = self.order_by().values("organization", "kind").annotate(number=Count("pk"))
+        many = counted.filter(number__gt=NOTICES_KEPT).values_list("organization", "kind")
+        first_kept = {each: self._first_kept(*each) for each in many[:LOOKED_AT]}
+        over = [
+            Q(organization=organization, kind=kind, pk__lt=pk)
+            for (organization, kind), pk in first_kept.items()
+            if pk
+        ]
         return self.filter(reduce(or_, over)).order_by("pk") if over else self.none()
 
-    def _first_kept(self, organization: str) -> int | None:
+    def _first_kept(self, organization: str, kind: str) -> int | None:
         """None if there are no longer so many."""
-        latest = self.filter(organization=organization).order_by("-pk")
+        latest = self.filter(organization=organization, kind=kind).order_by("-pk")
         return latest.values_list("pk", flat=True)[NOTICES_KEPT - 1 : NOTICES_KEPT].first()
 
 
 class Notice(models.Model):
     """Tells an organization about something that happened without its doing."""
 
+    class Kind(models.TextChoices):
+        """What it is about. What one person can cause often has a kind of its own, and so hides no other."""
+
+        LOST = "lost", "Lapsed, or lapses soon"
+        TAKEN = "taken", "Now somebody else's"
+        BELOW = "below", "Below a name of yours"
+        GAINED = "gained", "Now yours"
+        UNPROVED = "unproved", "Not proved in time"
+        GONE = "gone", "Claims of a former member"
+        REFUSED = "refused", "A file that refuses reports"
+        RIGHTS = "rights", "Push access"
+        DECLINED = "declined", "An invitation"
+        OPERATOR = "operator", "By an operator"
+
     organization = models.ForeignKey(Organization, models.CASCADE, related_name="notices")
+    kind = models.CharField(max_length=10, choices=Kind, blank=True, db_default="")
     at = models.DateTimeField()
     text = models.TextField()
 

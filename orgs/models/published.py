@@ -1,16 +1,19 @@
 """What a claim and its host show in public."""
 
+from datetime import timedelta
 from typing import Self, TypeVar
 
 from django.db import models, transaction
 from django.db.models.functions import Now
 
 from core import clock
+from orgs.models.organization import Notice
 
 REFUSED = (
     "says that you want no reports, so clients send none. Here, reports about it are still accepted: "
     "opt out here too, or change the file."
 )
+TOLD_AGAIN_AFTER = timedelta(days=1)  # if it has changed in between
 
 
 C = TypeVar("C", bound="Published")
@@ -45,12 +48,21 @@ class Published(models.Model):
 
     @transaction.atomic
     def note_refusal(self, refused: bool, where: str) -> None:
-        """Note what the file at the URL `where` says; the organization is told once. Nothing if it is gone."""
+        """Note what the file at the URL `where` says, and tell the organization, once a day at most.
+
+        Nothing if the claim is gone.
+        """
         mine = type(self)._default_manager.filter(pk=self.pk)
         if not refused:
             mine.exclude(refused_in_public_at=None).update(refused_in_public_at=None)
         elif mine.filter(refused_in_public_at=None).update(refused_in_public_at=clock.now()):
-            self.organization.tell(f"{where} {REFUSED}")  # type: ignore[attr-defined]
+            self._tell_of_refusal(f"{where} {REFUSED}")
+
+    def _tell_of_refusal(self, words: str) -> None:
+        organization = self.organization  # type: ignore[attr-defined]
+        lately = organization.notices.filter(at__gt=clock.now() - TOLD_AGAIN_AFTER)
+        if not lately.filter(text=words).exists():
+            organization.tell(Notice.Kind.REFUSED, words)
 
 
 class PublishedQuerySet(models.QuerySet[C]):

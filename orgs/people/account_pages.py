@@ -8,6 +8,7 @@ from datetime import timedelta
 from allauth.idp.oidc.models import Token
 from django import forms
 from django.contrib import auth, messages
+from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -16,8 +17,8 @@ from orgs.models import PersonalToken, Terminal, User
 from orgs.people import leaving, members, sessions
 from orgs.people import tokens as personal_tokens
 
-TOKENS_SHOWN = 100  # the latest tokens; these include all valid ones, whose number is limited
-TERMINALS_SHOWN = 100  # the same for terminals
+TOKENS_SHOWN = 100  # all valid ones, whose number is limited, and the latest others
+TERMINALS_SHOWN = 100  # the latest, and so all valid ones: each ends as long after its sign-in
 
 
 class PersonRequest(HttpRequest):
@@ -78,19 +79,21 @@ def tokens(request: PersonRequest) -> HttpResponse:
             form.add_error(None, str(error.detail))
         else:
             form = TokenForm()
+    now = timezone.now()
+    is_valid = ExpressionWrapper(Q(token__expires_at__gt=now), BooleanField())
     theirs = PersonalToken.objects.select_related("token").filter(token__user=request.user)
     context = {
         "form": form,
         "value": value,
         "tokens": [
             (each, _permissions(each.token.get_scopes()))
-            for each in theirs.order_by("-token__created_at")[:TOKENS_SHOWN]
+            for each in theirs.order_by(is_valid.desc(), "-token__created_at")[:TOKENS_SHOWN]
         ],
         "terminals": [
             (each, _permissions(each.scopes))
             for each in request.user.terminals.order_by("-signed_in_at")[:TERMINALS_SHOWN]
         ],
-        "now": timezone.now(),
+        "now": now,
     }
     return render(request, "orgs/tokens.html", context)
 

@@ -9,12 +9,15 @@ import requests
 from django.db import connection
 from django.utils import timezone
 
+from core import clock
 from integrations.models import Delivery
+from orgs.domains import claiming
 from orgs.models import Domain
+from orgs.people import members
 from reports.models import Report
 from tests import build
 from tests.abuse.people import Browser, Program, member
-from tests.abuse.table import NAME_SERVER, OTHER, STRANGER, attack
+from tests.abuse.table import FORMER, NAME_SERVER, OTHER, STRANGER, attack
 from tests.abuse.world import Shipped, World, stands_if
 from tests.dns_server import DNSServer
 
@@ -205,6 +208,35 @@ def a_domain_that_was_sold(world: World) -> str:
     connection.close()
     figures = f"evil is told {dict(said)}; the report is {owner.name if owner else 'nobody'}'s"
     return stands_if(said == {"409": 20} and owner == acme, figures)
+
+
+@attack(FORMER, "keep from acme that somebody else has a name below its own")
+def claims_that_hide_the_news(world: World) -> str:
+    """bob claims 30 names for acme, proves none and leaves; evil proves docs.acme.com; then bob's end one by one."""
+    acme = build.organization()
+    alice, _ = member(acme)
+    bob, his = member(acme, "bob", role="member")
+    build.domain(acme, "acme.com")
+    _, evil = member(build.organization("evil"), "charlie")
+    dns = DNSServer()
+    with _asking(world, dns) as hub:
+        for number in range(30):
+            _claim(Program(hub, his), f"w{number}.bob.dev")
+        members.remove(bob.membership, by=bob.membership)
+        record = _claim(Program(hub, evil), "docs.acme.com")
+        dns.txt(record["name"], record["value"])
+        taken = _verified(Program(hub, evil), "docs.acme.com")
+        for each in Domain.objects.filter(name__endswith=".bob.dev"):
+            Domain.objects.filter(pk=each.pk).update(expires_at=clock.now())
+            claiming.drop_expired()
+        told, left = acme.notices.count(), acme.domains.count()
+        connection.close()
+        shown = [
+            "docs.acme.com now belongs to another" in Browser(hub, alice).get(page).text
+            for page in ("/settings/", "/settings/news/")
+        ]
+    figures = f"docs.acme.com is {taken}; {told} notices, {left} claim left; said on Overview, on News: {shown}"
+    return stands_if((taken, left) == ("verified", 1) and told == 32 and all(shown), figures)
 
 
 @attack(STRANGER, "have reports about other pages become issues of acme")

@@ -10,7 +10,7 @@ from hub.screen.domain_page import ANSWER
 from hub.screen.kit import FOUND
 from integrations.models import Answer, Attempt, Delivery, Hold, Integration
 from integrations.setup import trial_report
-from orgs.models import Domain, Organization, User
+from orgs.models import Domain, Notice, Organization, User
 from reports.erasing import erase
 from reports.models import TEST, Account, Report
 from tests import build
@@ -131,7 +131,13 @@ def busy(code_host) -> Organization:
         trial = received(owner, f"Test: {status}", agent_name=trial_report.AGENT, dedup_key=key)
         delivered(trial, status, **columns)
     Integration.objects.update(problem=PROBLEM)
-    owner.tell("The DNS record of acme.dev is gone. Without it the claim lapses on 3 January 2027.")
+    for number in range(50):
+        owner.tell(Notice.Kind.LOST, f"https://acme.github.io/{number}/ is gone. Claim it again.")
+    owner.tell(Notice.Kind.UNPROVED, f"The claim of {'long-' * 30}.acme.com was removed.")
+    owner.tell(Notice.Kind.REFUSED, f"{LONG} says that you want no reports.")
+    owner.tell(
+        Notice.Kind.BELOW, "new.acme.com now belongs to another organization, which has proved it."
+    )
     return owner
 
 
@@ -197,6 +203,8 @@ def test_the_pages_of_a_newcomer(visit, screen, others):
             "new-test": "/settings/test/",
             "new-reports": "/settings/reports/",
             "new-tokens": "/settings/tokens/",
+            "new-news": "/settings/news/",
+            "no-older-news": "/settings/news/?after=1",
             "no-page": "/settings/nothing/",
             "logout": "/logout/",
         }
@@ -221,6 +229,7 @@ def test_the_pages_of_an_organization_at_work(visit, busy, alice, screen, others
     faults = window.look_at(
         {
             "overview": "/settings/",
+            "news": "/settings/news/",
             "integration": "/settings/integration/",
             "disconnect": "/settings/integration/disconnect/",
             "claims": "/settings/claims/",

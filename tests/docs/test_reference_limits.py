@@ -377,7 +377,7 @@ def test_retention():
     assert named("what is kept") == {
         "reports that are in no issue, after they were last sent": kept,
         "attempts and invitations": kept,
-        "notices to an organization": f"the latest {organization.NOTICES_KEPT}",
+        "notices to an organization": f"the latest {organization.NOTICES_KEPT} of each kind",
         "values that an organization's DNS records had before": f"the latest {domain.MOST_EARLIER}",
         "what an issue about bad news said, after the cause was gone": kept,
         "the time in which the same report is a duplicate": (

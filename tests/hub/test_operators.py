@@ -1044,7 +1044,9 @@ def test_an_operator_deletes_a_claim_and_its_organization_is_told(operator, clie
     assert "1 deleted." in text_of(answer)
     assert not Domain.objects.exists()
     assert LogEntry.objects.get().get_change_message() == "Deleted the claim."
-    assert Notice.objects.get().text.startswith("An operator of this Hub has deleted your claim")
+    told = Notice.objects.get()
+    assert told.kind == "operator"
+    assert told.text.startswith("An operator of this Hub has deleted your claim")
 
 
 @pytest.fixture

@@ -291,7 +291,7 @@ def test_the_latest_notices_of_each_organization_are_kept(monkeypatch):
     for name, number in {"acme": 8, "few": 3, "many": 4}.items():
         told = build.organization(name)
         for each in range(number):
-            told.tell(f"{name} {each}")
+            told.tell(Notice.Kind.LOST, f"{name} {each}")
 
     assert pruning.prune() == {"notices": 6}
 
@@ -299,6 +299,20 @@ def test_the_latest_notices_of_each_organization_are_kept(monkeypatch):
     assert list(left) == [f"{name} {each}" for name, those in
                           {"acme": (5, 6, 7), "few": (0, 1, 2), "many": (1, 2, 3)}.items()
                           for each in those]  # fmt: skip
+
+
+def test_many_notices_of_one_kind_delete_none_of_another(monkeypatch):
+    """The attack: a member lets as many names of their own lapse as there are notices kept."""
+    monkeypatch.setattr("orgs.models.organization.NOTICES_KEPT", 3)
+    acme = build.organization()
+    acme.tell(Notice.Kind.BELOW, "docs.acme.com is somebody else's.")
+    for each in range(5):
+        acme.tell(Notice.Kind.LOST, f"w{each}.bob.dev has lapsed.")
+
+    assert pruning.prune() == {"notices": 2}
+
+    assert acme.notices.filter(kind=Notice.Kind.BELOW).exists()
+    assert acme.notices.count() == 4
 
 
 def test_a_token_that_has_just_expired_still_tells_so():

@@ -97,6 +97,6 @@ WAYS: dict[str, list[Way]] = {
 }
 LOOKS = {  # the pages that only show or ask something, and what each browser keeps for itself
     "settings", "settings-tested", "settings-claims", "settings-kit", "settings-kit-file",
-    "settings-reports", "reports-csv", "report", "raw-report", "export", "theme",
+    "settings-news", "settings-reports", "reports-csv", "report", "raw-report", "export", "theme",
 }  # fmt: skip
 ABOUT_OTHERS = {"account", "answer-invitation"}  # inviting asks GitHub; joining leaves acme

@@ -13,7 +13,7 @@ from integrations.models import Attempt, Delivery
 from orgs import renamed
 from orgs.domains import claiming
 from orgs.domains.claiming import claim_domain
-from orgs.models import Domain, User
+from orgs.models import Domain, Notice, User
 from orgs.people import members
 from reports.models import Report
 from tests import build
@@ -407,7 +407,7 @@ def test_the_export_has_the_addresses_that_a_repository_had(client, acme, alice)
 def test_the_export_reads_few_notices_at_once(client, acme, alice, monkeypatch):
     monkeypatch.setattr(batches, "BATCH", 2)
     for number in range(5):
-        acme.tell(f"Number {number}")
+        acme.tell(Notice.Kind.LOST, f"Number {number}")
 
     with CaptureQueriesContext(connection) as queries:
         text = b"".join(client.get(f"{PAGE}export.json").streaming_content).decode()

@@ -156,7 +156,8 @@ def test_a_no_is_told_and_changes_nothing(acme, alice, code_host):
 
     inviting.decline(bob, add("bob", alice).pk)
 
-    assert acme.notices.get().text == "bob has declined the invitation."
+    told = acme.notices.get()
+    assert (told.kind, told.text) == ("declined", "bob has declined the invitation.")
     assert Membership.objects.get(pk=bob.pk).organization.name == "bob"
 
 

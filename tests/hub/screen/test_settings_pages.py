@@ -18,7 +18,7 @@ from hub.screen import attention, claims, lately, overview, weeks
 from hub.screen import urls as settings_pages
 from integrations.issue.rendering import DEFAULT_TEMPLATE
 from integrations.models import Delivery, Integration
-from orgs.models import Domain, PersonalToken, Site
+from orgs.models import Domain, Notice, PersonalToken, Site
 from orgs.people import counted
 from reports.models import Report
 from tests import build
@@ -742,6 +742,19 @@ def test_the_first_of_many_lapsed_claims_are_named(alice, acme, monkeypatch):
     assert "More claims have lapsed." in page
 
 
+def test_the_first_of_many_claims_that_lapse_soon_are_named(alice, acme, monkeypatch):
+    monkeypatch.setattr(attention, "LAPSED", 2)
+    for name in ("a.example", "b.example", "c.example"):
+        build.domain(acme, name)
+    acme.domains.update(lapses_at=timezone.now() + timedelta(days=5))
+
+    page = text_of(alice.get("/settings/"))
+
+    assert "The DNS record of b.example is gone." in page
+    assert "c.example" not in page
+    assert "More DNS records are gone." in page
+
+
 def test_the_most_reported_pages_are_those_of_the_last_thirty_days(alice, acme):
     received(acme, 4, apart=timedelta(days=20))
 
@@ -783,7 +796,7 @@ def test_what_needs_attention_comes_with_the_most_severe_first(db, client, code_
     build.token(alice)
     Token.objects.update(expires_at=timezone.now() + timedelta(days=4, hours=1))
     acme.domains.update(lapses_at=timezone.now() + timedelta(days=5))
-    acme.tell("bob joined.")
+    acme.tell(Notice.Kind.DECLINED, "bob joined.")
     build.site(acme, "acme.github.io")
     acme.sites.update(lapsed_at=timezone.now())
 

@@ -66,8 +66,9 @@ def test_what_comes_in_after_the_last_member_with_push_right_has_left_is_held(
     assert before == "sent"
     assert (held.status, held.held_for) == ("held", "rights")
     assert "No member of your organization has push access" in integration().obstacle
-    assert alice.organization.notices.count() == 1
-    assert "acme/docs" in alice.organization.notices.get().text
+    told = alice.organization.notices.get()
+    assert told.kind == "rights"
+    assert "acme/docs" in told.text
 
 
 def test_what_waited_when_the_right_was_lost_is_held_and_goes_on_with_it(alice, code_host, clock):

@@ -124,6 +124,7 @@ def test_a_claim_ends_and_comes_back_with_pages(code_host):
 
     assert states == [(False, True), (False, True), (True, True)]
     [told] = owner.notices.all()
+    assert told.kind == "lost"
     assert told.text.startswith(f"{site.url} is no longer published by your repository")
 
 

@@ -56,8 +56,10 @@ def test_a_site_passes_on_at_once_and_both_are_told(former, bob, code_host):
     assert (answer.status_code, answer.json()["status"]) == (201, "verified")
     assert owner_of(URL) == mine.pk
     assert Site.objects.get(organization=former).status == "lapsed"
-    assert "now belongs to another organization" in former.notices.get().text
-    assert "is now yours" in mine.notices.get().text
+    theirs, ours = former.notices.get(), mine.notices.get()
+    assert (theirs.kind, ours.kind) == ("taken", "gained")
+    assert "now belongs to another organization" in theirs.text
+    assert "is now yours" in ours.text
     held = delivery_of(former)
     assert (held.status, held.held_for) == ("held", "ownership")
     assert delivery_of(mine).status == "sent"

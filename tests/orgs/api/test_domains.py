@@ -213,10 +213,13 @@ def test_without_the_owners_record_the_domain_passes_on_and_both_are_told(alice,
     assert answer.json()["status"] == "verified"
     former = Domain.objects.get(organization__name="alice")
     assert (former.status, bool(former.lapsed_at)) == ("pending", True)
-    told = {notice.organization.name: notice.text for notice in Notice.objects.all()}
-    assert told.keys() == {"alice", "charlie"}
-    assert "another organization" in told["alice"]
-    assert "is now yours" in told["charlie"]
+    told = {each.organization.name: (each.kind, each.text) for each in Notice.objects.all()}
+    assert told == {
+        "alice": ("taken", told["alice"][1]),
+        "charlie": ("gained", told["charlie"][1]),
+    }
+    assert "another organization" in told["alice"][1]
+    assert "is now yours" in told["charlie"][1]
 
 
 def test_where_nobody_can_say_the_domain_stays_with_its_owner(alice, charlie, dns):

@@ -151,9 +151,25 @@ def test_a_refusal_is_noted_and_told_once_and_nothing_else_is_done(web, claims, 
     assert domain.refused_in_public_at
     assert site.refused_in_public_at
     assert not domain.opted_out_at
-    texts = [notice.text for notice in Notice.objects.all()]
-    assert len(texts) == 2
-    assert all("says that you want no reports" in text for text in texts)
+    [told] = Notice.objects.all()  # both claims have the same file
+    assert told.kind == "refused"
+    assert "says that you want no reports" in told.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_that_changes_again_and_again_is_told_once_a_day(web, claims, clock):
+    """The attack: a member, or who has left, has their own host say so anew each time that it is read."""
+    domain = Domain.objects.get()
+    for _ in range(4):
+        for refuses in (True, False):
+            domain.note_refusal(refuses, "https://docs.acme.com/.well-known/docs-feedback.json")
+        clock.advance(hours=7)
+
+    before = Notice.objects.count()
+    clock.advance(hours=20)
+    domain.note_refusal(True, "https://docs.acme.com/.well-known/docs-feedback.json")
+
+    assert (before, Notice.objects.count()) == (1, 2)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -214,6 +214,44 @@ def test_what_was_never_proved_is_given_up_after_thirty_days_and_that_is_said(dn
     assert "Claim it again" in acme.notices.get().text
 
 
+def test_claims_that_are_removed_together_are_told_in_one_notice(dns, clock):
+    """The attack: a member claims many names, and so decides when their organization gets as many notices."""
+    acme, other = build.organization(), build.organization("other")
+    bob = build.member(acme, "bob", role="member").membership
+    for number in range(8):
+        claiming.claim_domain(bob, f"w{number}.bob.dev")
+    claiming.claim_domain(build.member(other, "olga").membership, "docs.other.com")
+    clock.advance(days=31)
+
+    reverification.maintain()
+
+    assert not Domain.objects.exists()
+    [told], [one] = acme.notices.all(), other.notices.all()
+    named = "w0.bob.dev, w1.bob.dev, w2.bob.dev, w3.bob.dev, w4.bob.dev, and 3 more"
+    assert told.text.startswith(f"The claims of {named} were removed because their DNS records ")
+    assert one.text.startswith("The claim of docs.other.com was removed because its DNS record ")
+    assert told.kind == one.kind == "unproved"
+
+
+def test_a_claim_that_is_renewed_while_others_are_removed_stays(dns, clock, monkeypatch):
+    acme = build.organization()
+    alice = build.member(acme).membership
+    for name in ("kept.acme.com", "gone.acme.com"):
+        claiming.claim_domain(alice, name)
+    clock.advance(days=31)
+    kept, drop = Domain.objects.get(name="kept.acme.com"), claiming._drop
+
+    def renewed_first(ids):
+        kept.renew_challenge()
+        return drop(ids)
+
+    monkeypatch.setattr(claiming, "_drop", renewed_first)
+
+    assert claiming.drop_expired() == 1
+    assert Domain.objects.get() == kept
+    assert "claim of gone.acme.com was" in acme.notices.get().text
+
+
 def test_the_command_counts_what_it_saw(domain, dns):
     gone = build.domain(domain.organization, "gone.example.com")
     hidden = build.domain(domain.organization, "hidden.example.com")

@@ -14,7 +14,7 @@ from hub.screen import inviting
 from integrations.delivery import forwarding, pacing
 from integrations.models import Delivery, Installation, Integration, OneTimeState, PastTry
 from orgs.domains import claiming
-from orgs.models import Domain, Membership, Organization, PersonalToken, Site, User
+from orgs.models import Domain, Membership, Notice, Organization, PersonalToken, Site, User
 from orgs.people import leaving, members
 from reports.models import Report
 from tests import build
@@ -139,7 +139,9 @@ def test_an_organization_is_told_what_a_member_had_claimed_whose_account_is_dele
 
     leaving.leave(bob, "bob")
 
-    assert "bob, who is no longer a member, had claimed bob.dev." in acme.notices.get().text
+    told = acme.notices.get()
+    assert told.kind == "gone"
+    assert "bob, who is no longer a member, had claimed bob.dev." in told.text
 
 
 def test_an_owner_among_owners_leaves_alone(acme, alice):
@@ -363,7 +365,7 @@ def test_what_is_begun_while_somebody_leaves_does_not_wait_for_the_organization(
 
 def test_its_notices_go_a_few_at_a_time(acme, alice, few):
     for each in range(5):
-        acme.tell(f"Notice {each}")
+        acme.tell(Notice.Kind.LOST, f"Notice {each}")
     Integration.objects.all().delete()
     leaving.leave(alice, "acme")
     left = []

@@ -1,5 +1,7 @@
 """The page of personal tokens."""
 
+from datetime import timedelta
+
 import pytest
 from allauth.idp.oidc.models import Token
 from django.utils import timezone
@@ -48,6 +50,18 @@ def test_a_name_is_text_and_nothing_else(client, alice):
     client.post(PAGE, FORM | {"name": "<script>alert(1)</script>"})
 
     assert "<script>" not in client.get(PAGE).content.decode()
+
+
+def test_a_valid_token_is_listed_however_many_newer_ones_have_expired(client, alice):
+    """The attack: who was in a browser for a month has a token for a year, and hides it behind those of a week."""
+    client.post(PAGE, FORM | {"name": "For a year", "days": "365"})
+    for _ in range(3):
+        for _ in range(49):
+            build.token(alice)
+        weekly = Token.objects.exclude(personal__name="For a year")
+        weekly.update(expires_at=timezone.now() - timedelta(days=1))
+
+    assert "For a year" in client.get(PAGE).content.decode()
 
 
 def test_revoking_asks_and_then_does(client, alice):

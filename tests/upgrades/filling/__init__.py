@@ -2,7 +2,16 @@
 
 from tests.conftest import Clock
 from tests.dns_server import DNSServer
-from tests.upgrades.filling import alerts, claims, deliveries, operators, people, problems, reports
+from tests.upgrades.filling import (
+    alerts,
+    claims,
+    deliveries,
+    notices,
+    operators,
+    people,
+    problems,
+    reports,
+)
 from tests.upgrades.filling.world import Hub
 
 
@@ -15,6 +24,7 @@ def fill(hub: Hub, dns: DNSServer, clock: Clock) -> None:
     problems.join(docs)
     problems.come_back(hub)
     alerts.tell(hub, clock)
+    notices.make(hub)
     operators.hold(hub)
     deliveries.stand_still(hub, clock)
     claims.rename(hub)
