@@ -31,7 +31,9 @@ def of_others(claim: Domain) -> tuple[list[Domain], int]:
 def _tell_of_today(above: Domain) -> None:
     """One notice for all that were verified in the last day: each takes the place of the one before."""
     today = clock.now() - timedelta(days=1)
-    above.organization.notices.filter(kind=Notice.Kind.BELOW, at__gt=today, text__endswith=_last(above)).delete()
+    above.organization.notices.filter(
+        kind=Notice.Kind.BELOW, at__gt=today, text__endswith=_last(above)
+    ).delete()
     shortest = Domain.objects.of_others_below(above).values("pk")[: counting.MOST]
     _tell(
         above, Domain.objects.of_others_below(above).filter(verified_at__gt=today, pk__in=shortest)

@@ -232,7 +232,7 @@ def claims_that_hide_the_news(world: World) -> str:
         told, left = acme.notices.count(), acme.domains.count()
         connection.close()
         shown = [
-            "docs.acme.com now belongs to another" in Browser(hub, alice).get(page).text
+            "receive the reports about them: docs.acme.com." in Browser(hub, alice).get(page).text
             for page in ("/settings/", "/settings/news/")
         ]
     figures = f"docs.acme.com is {taken}; {told} notices, {left} claim left; said on Overview, on News: {shown}"

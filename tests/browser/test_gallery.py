@@ -136,7 +136,7 @@ def busy(code_host) -> Organization:
     owner.tell(Notice.Kind.UNPROVED, f"The claim of {'long-' * 30}.acme.com was removed.")
     owner.tell(Notice.Kind.REFUSED, f"{LONG} says that you want no reports.")
     owner.tell(
-        Notice.Kind.BELOW, "new.acme.com now belongs to another organization, which has proved it."
+        Notice.Kind.BELOW, "Other organizations have proved names below acme.com: new.acme.com."
     )
     return owner
 

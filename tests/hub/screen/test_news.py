@@ -63,7 +63,7 @@ def test_claims_that_nobody_proves_hide_no_other_news(acme, alice, dns, clock):
 
     assert acme.notices.filter(kind=Kind.UNPROVED).count() == 6
     shown = text_of(alice, "/settings/")
-    assert "docs.acme.com now belongs to another organization" in shown
+    assert "Other organizations have proved names below acme.com" in shown
     assert "bob, who is no longer a member, had claimed" in shown
     assert "was removed because its DNS record" in shown
 
