@@ -776,7 +776,7 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "END_ATTEMPT": (deliveries.END_ATTEMPT, ["", "", 1, 1]),
     "LIMIT": (integrations.LIMIT, [1, 1]),
     "STORE": (stored_terms.STORE, ["f" * 32, "{}", 1, 1]),
-    "LEADS": (candidates.LEADS, [1, "f" * 32, 1, 1, NOW, "", "", NOW, NOW]),
+    "LEADS": (candidates.LEADS, [[""], 1, "f" * 32, 1, 1, NOW, "", "", NOW, NOW]),
     "MEMBERS": (candidates.MEMBERS, [1, 1]),
     "UNDER_WAY": (
         candidates.UNDER_WAY,

@@ -7,6 +7,7 @@ from core.errors import ApiError
 from core.prepared import PreparedStatement, time_of
 from integrations.answers import links
 from integrations.folding import stored_terms
+from integrations.folding.candidates import SCANNED
 from integrations.models import Integration
 from integrations.models.delivery import FORGOTTEN
 from integrations.models.statements import held_by
@@ -16,7 +17,7 @@ from reports.models import PREFIX
 
 MOST = 50  # problems
 # Of each list: what only waits is among the reports alone; what was erased or never compared has no terms.
-NEWEST = 500  # leads of the page, issues of its repository, and reports about the page
+NEWEST = 500  # open leads of the page, issues of its repository, and reports about the page
 JOINED = 100  # the newest of those that have joined an issue, which are counted
 OF_LEAD = {
     "page": "lr.canonical_url",
@@ -60,11 +61,15 @@ PROBLEMS = PreparedStatement(
             SELECT id, MAX(reported) AS newest FROM (
                 SELECT d.id, r.last_received_at AS reported
                 FROM (
-                    SELECT delivery_id FROM integrations_terms
-                    WHERE integration_id = %s AND page = %s AND may_lead = TRUE
-                    ORDER BY delivery_id DESC LIMIT {NEWEST}
-                ) compared
-                JOIN integrations_delivery d ON d.id = compared.delivery_id
+                    SELECT lead.id, lead.report_id FROM (
+                        SELECT delivery_id FROM integrations_terms
+                        WHERE integration_id = %s AND page = %s AND may_lead = TRUE
+                        ORDER BY delivery_id DESC LIMIT {SCANNED}
+                    ) compared
+                    JOIN integrations_delivery lead ON lead.id = compared.delivery_id
+                    WHERE lead.status = 'sent' AND lead.issue_state <> 'closed' AND lead.issue_state <> 'deleted'
+                    ORDER BY lead.id DESC LIMIT {NEWEST}
+                ) d
                 JOIN reports_report r ON r.id = d.report_id
                 WHERE r.withheld_for IS NULL
                 UNION ALL

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.prepared import PreparedStatement, time_of
 from integrations.folding import stored_terms
@@ -11,7 +11,9 @@ from integrations.likeness.terms import RULE, Terms
 from integrations.models import Delivery
 from integrations.models.delivery import DISMISSED
 
-WINDOW = 250  # of the newest that others may join: most of them have an issue
+WINDOW = 250  # of each kind, the newest: a few of them are by the same agent
+SCANNED = 2000  # of the newest that others may join: what was dismissed takes no other's place among so many
+DISMISSED_AT_MOST = 50  # of all that are compared, where there are others
 APART = timedelta(minutes=10)  # one agent reports no problem twice within this time
 AT_ONCE = timedelta(
     minutes=2
@@ -20,23 +22,30 @@ UNDER_WAY_AT_MOST = 20
 AHEAD = timedelta(hours=2)  # at most: the clock of the Hub, before that of its database
 
 LEADS = PreparedStatement(
-    "Which are the newest leads of this page, without what the same agent has reported at about that time?",
+    "Which are the newest leads of this page, dismissed or not, without what the same agent has reported at "
+    "about that time?",
     f"""
-    SELECT d.id, d.report_id, d.issue_number, d.issue_state, d.issue_state_reason, newest.terms
+    SELECT found.id, found.report_id, found.issue_number, found.issue_state, found.issue_state_reason, t.terms
     FROM (
-        SELECT delivery_id, rule, terms FROM integrations_terms
-        WHERE integration_id = %s AND page = %s AND may_lead = TRUE
-        ORDER BY delivery_id DESC LIMIT {WINDOW}
-    ) newest
-    JOIN integrations_delivery d ON d.id = newest.delivery_id
-    WHERE newest.rule = {RULE} AND d.status = 'sent' AND d.issue_state <> 'deleted'
-        AND d.repository_id = %s AND d.id <> %s
-        AND NOT (
-            d.created_at > %s AND d.source = %s AND EXISTS ( -- most are older, and their reports are not read
-                SELECT 1 FROM reports_report r
-                WHERE r.id = d.report_id AND r.agent_name = %s AND r.received_at > %s AND r.received_at < %s
-            )
+        SELECT d.id, d.report_id, d.issue_number, d.issue_state, d.issue_state_reason, d.created_at, d.source,
+            ROW_NUMBER() OVER (
+                PARTITION BY d.issue_state_reason = ANY(%s) ORDER BY d.id DESC
+            ) AS place
+        FROM (
+            SELECT delivery_id FROM integrations_terms
+            WHERE integration_id = %s AND page = %s AND may_lead = TRUE
+            ORDER BY delivery_id DESC LIMIT {SCANNED}
+        ) newest
+        JOIN integrations_delivery d ON d.id = newest.delivery_id
+        WHERE d.status = 'sent' AND d.issue_state <> 'deleted' AND d.repository_id = %s AND d.id <> %s
+    ) found
+    JOIN integrations_terms t ON t.delivery_id = found.id AND t.rule = {RULE}
+    WHERE found.place <= {WINDOW} AND NOT (
+        found.created_at > %s AND found.source = %s AND EXISTS ( -- most are older, and their reports are not read
+            SELECT 1 FROM reports_report r
+            WHERE r.id = found.report_id AND r.agent_name = %s AND r.received_at > %s AND r.received_at < %s
         )
+    )
     """,  # noqa: S608  (no values)
 )
 MEMBERS = PreparedStatement(
@@ -94,17 +103,28 @@ class Member(NamedTuple):
 
 
 def leads(delivery: Delivery) -> list[Lead]:
-    """The newest leads of the page of a delivery, in the repository where its issue would be."""
+    """The newest leads of the page of a delivery, in the repository where its issue would be.
+
+    Few of those that were dismissed, if there are others: else junk that was closed would hide what is true.
+    """
     report = delivery.report
     page = (delivery.integration_id, stored_terms.page_of(report))
     near = (report.received_at - APART, report.received_at + APART)
     here = (delivery.integration.repository_id, delivery.pk)
     sender = (delivery.source, report.agent_name)
-    rows = LEADS.rows(*page, *here, near[0] - AHEAD, *sender, *near)
+    rows = LEADS.rows(list(DISMISSED), *page, *here, near[0] - AHEAD, *sender, *near)
     return [
         Lead(pk, report, number, state == "closed", stored_terms.read(terms), why in DISMISSED)
-        for pk, report, number, state, why, terms in sorted(rows, reverse=True)[:MOST_LEADS]
+        for pk, report, number, state, why, terms in _compared(sorted(rows, reverse=True))
     ]
+
+
+def _compared(newest: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """At most `MOST_LEADS` rows of `LEADS`, in their order."""
+    dismissed = [each for each in newest if each[4] in DISMISSED]
+    others = [each for each in newest if each[4] not in DISMISSED]
+    few = dismissed[: max(DISMISSED_AT_MOST, MOST_LEADS - len(others))]
+    return sorted([*few, *others[: MOST_LEADS - len(few)]], reverse=True)
 
 
 def members(lead: Lead) -> list[Member]:

@@ -350,6 +350,16 @@ def test_a_flood_of_one_network_hides_no_problem_that_others_reported(client, ac
     assert honest.issue_url in [each["issue_url"] for each in shown]
 
 
+@pytest.mark.parametrize("reason", ["not_planned", "completed"])
+def test_junk_that_was_closed_hides_no_open_problem(client, lead, monkeypatch, reason):
+    monkeypatch.setattr(known, "PROBLEMS", _looking_at(3))
+    for number in range(8):
+        junk = report_of(client, f"zq{number} wibble{number}", agent__name=f"x{number}")
+        Delivery.objects.filter(pk=junk.pk).update(issue_state="closed", issue_state_reason=reason)
+
+    assert [each["issue_url"] for each in problems(client)] == [lead.issue_url]
+
+
 def test_it_is_read_from_an_index(client, lead):
     with CaptureQueriesContext(connection) as queries:
         problems(client)
