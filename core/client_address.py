@@ -53,12 +53,16 @@ def source(address: str) -> str:
     its /48, which one customer may have. Without the Hub's key nobody can find the network, and nobody
     can follow it from one day to the next.
     """
-    return _hashed(address, timezone.now().date().isoformat())
+    return _hashed(_with_neighbors(address), timezone.now().date().isoformat())
+
+
+def source_of_organization(organization: str) -> str:
+    """What an organization sends to itself, which comes from no network: like one of its own."""
+    return _hashed(f"organization {organization}", timezone.now().date().isoformat())
 
 
 @lru_cache(REMEMBERED)
-def _hashed(address: str, day: str) -> str:
-    neighbors = _with_neighbors(address)
+def _hashed(neighbors: str, day: str) -> str:
     salt = f"source {day}"
     return salted_hmac(salt, neighbors, secret=keys.lasting(), algorithm="sha256").hexdigest()[:16]
 

@@ -109,7 +109,10 @@ class Wait(NamedTuple):
 
 
 def waits_now() -> list[Wait]:
-    """What waits, of those that have been due for longest."""
+    """What waits, of those that have been due for longest, and of those that are due next.
+
+    Of both as many, or whoever fills the first would hide all that are tried again later. A wait may be there twice.
+    """
     found = _waits([])
     in_turn = Counter({each.installation: each.times for each in found if each.why == Waiting.TURN})
     shares = pacing.sources_with_their_share([pk for pk, _ in in_turn.most_common(SHARED)])
@@ -129,7 +132,11 @@ def _waits(have_their_share: list[Q]) -> list[Wait]:
     )
     rows = Delivery.objects.waiting().order_by("due_at")
     rows = rows.annotate(whose=F("integration__installation")).annotate(why=why)
-    found = _grouped(rows.values("why", "whose", "created_at"), "why", "whose", "MIN(created_at)")
+    rows = rows.values("why", "whose", "created_at")
+    now, later = rows.filter(due_at__lte=clock.now()), rows.filter(due_at__gt=clock.now())
+    found = [
+        each for some in (now, later) for each in _grouped(some, "why", "whose", "MIN(created_at)")
+    ]
     return [Wait(why, whose, count, time_of(oldest)) for why, whose, oldest, count in found]
 
 

@@ -37,8 +37,8 @@ MEANINGS = {
     "hub_database_up": "1 if the database answers; without it, the numbers below are missing.",
     "hub_redis_up": "1 unless Redis did not answer when the process that was asked last tried it; 1 without Redis.",
     "hub_deliveries": f"Deliveries that are not sent, by state and cause. {AT_LEAST}",
-    "hub_oldest_waiting_seconds": "Since when the oldest of the deliveries waits that are due first, by cause; "
-    "0 if none waits.",
+    "hub_oldest_waiting_seconds": "Since when the oldest of the deliveries waits that are due first, or next, by "
+    "cause; 0 if none waits.",
     "hub_github_limit_left": "The fewest calls that GitHub has left for an installation that it answered within "
     f"an hour, of the newest {INSTALLATIONS}; missing if there is none.",
     "hub_github_limited": "Installations for which GitHub is not called before its limit is over.",

@@ -1,5 +1,6 @@
 """Test reports: a real report about a page of the organization, to see that everything works."""
 
+from core import client_address
 from core.errors import ApiError
 from integrations.models import Integration
 from integrations.models.integration import NO_RIGHTS
@@ -33,6 +34,8 @@ def pages(organization: Organization) -> list[str]:
 def send(member: Membership, page: str = "") -> intake.Receipt:
     """Send a harmless report about `page`; it is delivered like any other, as an issue of its own.
 
+    Those of one organization have the share of one network, since its owners are limited each for themselves.
+
     `page` is one of `pages`; any other value means the first one. Raises `NotConfigured`, `NoClaim`, or
     as `counted.check` does.
     """
@@ -57,4 +60,5 @@ def send(member: Membership, page: str = "") -> intake.Receipt:
             },
         }
     )
-    return intake.accept(body, is_test=True)
+    source = client_address.source_of_organization(member.organization_id)
+    return intake.accept(body, is_test=True, source=source)

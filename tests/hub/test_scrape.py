@@ -244,6 +244,21 @@ def test_deliveries_by_state_and_cause_however_many_there_are(scraped, code_host
 
 
 @pytest.mark.django_db
+def test_what_is_tried_again_later_is_told_however_much_is_due(scraped, code_host, monkeypatch):
+    monkeypatch.setattr(counting, "MOST", 3)
+    with_deliveries(code_host, "flooded", 5)
+    later = {"due_at": timezone.now() + timedelta(minutes=20)}
+    with_deliveries(code_host, "failing", 2, trying_since=timezone.now(), **later)
+    Delivery.objects.update(created_at=F("created_at") - timedelta(hours=2))
+
+    found = scraped()
+
+    assert found["hub_deliveries cause=retry state=pending"] == 2
+    assert found["hub_deliveries cause=turn state=pending"] == 4
+    assert found["hub_oldest_waiting_seconds cause=retry"] == pytest.approx(7200, abs=60)
+
+
+@pytest.mark.django_db
 def test_what_is_left_in_the_queue_waits_for_a_worker_only_if_there_are_workers(scraped, settings):
     Queue("default", {}).enqueue(forward_report, ("01J",), {})
 
@@ -261,8 +276,9 @@ def test_each_figure_is_one_query_of_an_index(code_host, settings):
     with_deliveries(code_host, "acme", 3, status="held", held_for="pause")
     plans = plans_of(lambda: list(figures.now()))
 
-    assert len(plans) == 6
+    assert len(plans) == 7
     used = [
+        "delivery_due",
         "delivery_due",
         "delivery_held",
         "delivery_due",

@@ -199,10 +199,11 @@ def test_the_networks_of_one_customer_are_one_source():
     assert client_address.source("2001:db8:1:2::/64") != client_address.source("2001:db8:2:2::/64")
 
 
-def test_a_test_report_has_no_source(acme, client, code_host):
+def test_a_test_report_comes_from_its_organization(acme, client, code_host):
     trial_report.send(build.member(acme).membership)
 
-    assert (Delivery.objects.get().source, Delivery.objects.get().status) == ("", "sent")
+    sent = Delivery.objects.get()
+    assert (sent.source, sent.status) == (client_address.source_of_organization(acme.pk), "sent")
 
 
 def test_a_small_pace_still_sends_what_one_source_says(acme, client, code_host, settings, clock):

@@ -3,6 +3,8 @@
 import pytest
 from django.test import Client
 
+from core import client_address
+from integrations.models import Delivery
 from integrations.setup.trial_report import AGENT
 from reports.models import Report
 from tests import build
@@ -102,3 +104,28 @@ def test_without_a_repository_or_a_claim_there_is_nothing_to_try(code_host):
     assert (first.status_code, first.json()["error"]) == (409, "not_configured")
     assert (second.status_code, second.json()["error"]) == (409, "no_claim")
     assert not Report.objects.exists()
+
+
+def test_all_owners_together_have_the_share_of_one_network(client, code_host, settings):
+    settings.HUB_ISSUE_RATE = "8/hour"
+    acme = build.acme(code_host, "docs.acme.com")
+    for number in range(4):
+        owner = build.api(build.token(build.member(acme, f"owner{number}")))
+        assert owner.post(URL).status_code == 201
+
+    honest = build.send(client, build.report("https://docs.acme.com/install"))
+
+    assert honest.json()["status"] == "forwarded"
+    tests = Delivery.objects.exclude(report=honest.json()["id"])
+    assert sorted(tests.values_list("status", "turn")) == [
+        ("pending", 2),
+        ("pending", 3),
+        ("sent", 0),
+        ("sent", 1),
+    ]
+
+
+def test_two_organizations_have_two_shares():
+    shares = [client_address.source_of_organization(name) for name in ("one", "two", "one")]
+
+    assert shares[0] == shares[2] != shares[1]
