@@ -132,10 +132,13 @@ def _waits(have_their_share: list[Q]) -> list[Wait]:
     )
     rows = Delivery.objects.waiting().order_by("due_at")
     rows = rows.annotate(whose=F("integration__installation")).annotate(why=why)
-    rows = rows.values("why", "whose", "created_at")
     now, later = rows.filter(due_at__lte=clock.now()), rows.filter(due_at__gt=clock.now())
     found = [
-        each for some in (now, later) for each in _grouped(some, "why", "whose", "MIN(created_at)")
+        each
+        for some in (now, later)
+        for each in _grouped(
+            some.values("why", "whose", "created_at"), "why", "whose", "MIN(created_at)"
+        )
     ]
     return [Wait(why, whose, count, time_of(oldest)) for why, whose, oldest, count in found]
 
