@@ -11,7 +11,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 
-from core import ids
+from core import counting, ids
 from core.errors import ApiError
 from hub.screen import domain_page, setup_steps
 from hub.screen.access import MemberRequest, members_only
@@ -144,7 +144,8 @@ def claim(request: MemberRequest, claim_id: str) -> HttpResponse:
         context |= _proof(found)
         context["code_host"] = _code_host()
         return render(request, "hub/site.html", context)
-    context["others_below"], context["more_below"] = parts.of_others(found)
+    context["others_below"], number = parts.of_others(found)
+    context["below_in_all"] = counting.in_words(number) if number > parts.SHOWN else ""
     return render(request, "hub/domain.html", context | domain_page.shown(request, found))
 
 

@@ -9,6 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from core import counting
 from orgs.domains import parts, verification
 from orgs.models import Domain
 from tests import build
@@ -21,6 +22,14 @@ TOLD = (
     "them: {}. If you do not know of one, remove its TXT record, such as _hub-challenge.{}. The page of "
     "acme.com lists them all."
 )
+
+
+@pytest.fixture(autouse=True)
+def at_one_in_the_morning(clock):
+    """A day begins at midnight, UTC."""
+    now = timezone.now()
+    tomorrow = now.replace(hour=1, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    clock.advance(seconds=(tomorrow - now).total_seconds())
 
 
 @pytest.fixture
@@ -58,7 +67,7 @@ def test_who_has_the_name_above_is_told(acme, dns):
 
 def test_what_is_proved_on_the_same_day_is_told_with_it(acme, dns, clock):
     proved(dns, "lab.acme.com")
-    clock.advance(hours=23)
+    clock.advance(hours=22)
     proved(dns, "docs.acme.com")
 
     assert notices(acme) == [TOLD.format("lab.acme.com, docs.acme.com", "lab.acme.com")]
@@ -68,6 +77,27 @@ def test_what_is_proved_on_the_same_day_is_told_with_it(acme, dns, clock):
 
     assert notices(acme)[0] == TOLD.format("api.acme.com", "api.acme.com")
     assert len(notices(acme)) == 2
+
+
+def test_one_name_a_day_takes_none_of_those_before_from_the_news(acme, dns, clock):
+    for name in ("a.acme.com", "b.acme.com", "c.acme.com"):
+        proved(dns, name)
+        clock.advance(hours=20)
+
+    told = " ".join(notices(acme))
+    assert "a.acme.com" in told
+    assert "b.acme.com" in told
+    assert "c.acme.com" in told
+
+
+def test_what_was_proved_before_the_name_above_stays_told_on_the_day_of_that(dns):
+    proved(dns, "docs.acme.com")
+    Domain.objects.update(verified_at=timezone.now() - timedelta(days=30))
+    acme = proved(dns, "acme.com", by="acme")
+
+    proved(dns, "x.acme.com")
+
+    assert notices(acme) == [TOLD.format("x.acme.com, docs.acme.com", "x.acme.com")]
 
 
 def test_names_of_one_owner_below_hide_no_shorter_one(acme, dns):
@@ -108,16 +138,28 @@ def test_the_page_of_the_claim_lists_them(acme, dns, monkeypatch):
     monkeypatch.setattr(parts, "SHOWN", 2)
     for name in ("docs.acme.com", "x1.lab.acme.com", "x2.lab.acme.com"):
         proved(dns, name)
-    member = build.member(acme.organization, "alice")
-    client = Client()
-    client.force_login(member)
 
-    page = client.get(f"/settings/claims/{acme.pk}/").content.decode()
+    page = page_of(acme)
 
     assert "Names below it that belong to others" in page
     assert page.index("_hub-challenge.docs.acme.com") < page.index("_hub-challenge.x1.lab.acme.com")
     assert "_hub-challenge.x2" not in page
-    assert "there are 1 more" in page
+    assert "These are the shortest of 3." in page
+
+
+def test_the_page_of_the_claim_counts_no_further_than_all_others(acme, dns, monkeypatch):
+    monkeypatch.setattr(parts, "SHOWN", 1)
+    monkeypatch.setattr(counting, "MOST", 2)
+    for number in range(4):
+        proved(dns, f"x{number}.acme.com")
+
+    assert "These are the shortest of more than 2." in page_of(acme)
+
+
+def page_of(claim: Domain) -> str:
+    client = Client()
+    client.force_login(build.member(claim.organization, "alice"))
+    return client.get(f"/settings/claims/{claim.pk}/").content.decode()
 
 
 def test_they_are_read_from_an_index(acme):
