@@ -120,7 +120,8 @@ def _seen(looks: list[Look]) -> list[str]:
 
 def _recorded(looks: list[Look]) -> list[str]:
     """Save what was found, most of it in one UPDATE, and rest after each other; the outcome of each claim, in words."""
-    confirmed = [domain for domain, finding in looks if _in_words(domain, finding) == "confirmed"]
+    found = [domain for domain, finding in looks if _in_words(domain, finding) == "confirmed"]
+    confirmed = [domain for domain in found if not domain.is_below_unknown]
     changed = [each for each in looks if each[0] not in confirmed]
     outcomes = _saved(confirmed, partial(_confirm, confirmed))
 

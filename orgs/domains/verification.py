@@ -102,7 +102,7 @@ def record(domain: Domain, finding: Finding) -> Domain:
     else:
         for other in of_the_name.values():
             _pass_on(other, to=claim, proven=finding.proven, by_zone=finding.by_zone)
-        is_new = claim.verified_at is None
+        is_new = claim.verified_at is None or claim.is_below_unknown
         claim.record_found()
         if is_new:
             parts.note(claim)

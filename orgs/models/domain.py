@@ -216,6 +216,11 @@ class Domain(Published):
         return self.organization.memberships.filter(github_id=number).exists()
 
     @property
+    def is_below_unknown(self) -> bool:
+        """Whether `note_below` is still to be called: a version before has verified it during an upgrade."""
+        return not self.registrable and not self.below
+
+    @property
     def url(self) -> str:
         """The URL where its pages begin."""
         return f"https://{self.name}/"

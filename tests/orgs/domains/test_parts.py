@@ -7,10 +7,11 @@ import pytest
 from django.apps import apps
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from core import counting
-from orgs.domains import parts, verification
+from core import batches, counting
+from orgs.domains import parts, reverification, verification
 from orgs.models import Domain
 from tests import build
 from tests.plans import plan_of, whole_tables_in
@@ -185,8 +186,36 @@ def test_an_upgrade_says_which_name_older_claims_are_below(acme):
     older = build.domain(build.organization("older"), "docs.acme.com")
     assert older.below == ""
 
-    fill = import_module("orgs.migrations.0014_fill_names_below").say_what_they_are_below
-    with connection.schema_editor() as editor:
-        fill(apps, editor)
+    fill_as_an_upgrade_does()
+
+    assert [each.name for each in Domain.objects.of_others_below(acme)] == ["docs.acme.com"]
+
+
+def test_an_upgrade_locks_no_more_claims_than_one_batch(acme, monkeypatch):
+    monkeypatch.setattr(batches, "BATCH", 1)
+    for name in ("api.acme.com", "docs.acme.com"):
+        build.domain(build.organization(name), name)
+
+    with CaptureQueriesContext(connection) as asked:
+        fill_as_an_upgrade_does()
+
+    assert Domain.objects.of_others_below(acme).count() == 2
+    read = [each["sql"] for each in asked if each["sql"].startswith("SELECT")]
+    assert all("LIMIT 1" in each for each in read)
+    assert len([each for each in asked if each["sql"].startswith("BEGIN")]) == 2
+
+
+def fill_as_an_upgrade_does() -> None:
+    migration = import_module("orgs.migrations.0014_fill_names_below")
+    with connection.schema_editor(atomic=migration.Migration.atomic) as editor:
+        migration.say_what_they_are_below(apps, editor)
+
+
+def test_what_the_version_before_has_verified_meanwhile_is_listed_after_its_next_check(acme, dns):
+    docs = build.domain(build.organization("docs"), "docs.acme.com")
+    dns.txt(docs.record_name, docs.record_value)
+    assert docs.below == ""
+
+    reverification.run(Domain.objects.filter(pk=docs.pk))
 
     assert [each.name for each in Domain.objects.of_others_below(acme)] == ["docs.acme.com"]
