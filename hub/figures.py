@@ -91,7 +91,8 @@ def _deliveries(waits: list[Wait]) -> Figure:
     """By state, and what keeps them there: those that wait by why, those that are held by cause."""
     counts: Counter[tuple[str, ...]] = Counter()
     for why in deliveries_now.Waiting:
-        counts[Status.PENDING, why] = sum(each.times for each in waits if each.why == why)
+        times = sum(each.times for each in waits if each.why == why)
+        counts[Status.PENDING, why] = min(times, counting.MOST + 1)
     for cause, held in held_now.by_cause().of.items():
         counts[Status.HELD, cause] = held
     rows = Delivery.objects.order_by("due_at")

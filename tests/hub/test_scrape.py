@@ -259,6 +259,18 @@ def test_what_is_tried_again_later_is_told_however_much_is_due(scraped, code_hos
 
 
 @pytest.mark.django_db
+def test_what_is_due_now_and_later_is_one_more_than_is_counted_at_most(
+    scraped, code_host, monkeypatch
+):
+    monkeypatch.setattr(counting, "MOST", 3)
+    with_deliveries(code_host, "now", 5)
+    with_deliveries(code_host, "later", 5, due_at=timezone.now() + timedelta(minutes=20))
+    Installation.objects.update(left_alone_until=timezone.now() + timedelta(minutes=20))
+
+    assert scraped()["hub_deliveries cause=limit state=pending"] == 4
+
+
+@pytest.mark.django_db
 def test_what_is_left_in_the_queue_waits_for_a_worker_only_if_there_are_workers(scraped, settings):
     Queue("default", {}).enqueue(forward_report, ("01J",), {})
 
