@@ -108,6 +108,7 @@ class Notice(models.Model):
 
     class Meta:
         ordering = ["-at", "-pk"]
+        indexes = [models.Index(fields=["organization", "id"], name="notice_of_organization")]
 
     def __str__(self) -> str:
         return self.text

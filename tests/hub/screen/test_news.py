@@ -193,3 +193,11 @@ def test_news_are_read_by_one_statement_each_and_never_those_of_others(acme, ali
     assert len([each for each in queries if "orgs_notice" in each["sql"]]) == 2
     assert [each for each in plans if "orgs_notice" in each]
     assert not whole_tables_in(plans, "orgs_notice")
+
+
+@pytest.mark.parametrize("page", [PAGE, f"{PAGE}?after=1000"])
+def test_a_page_of_news_reads_no_news_of_others(alice, page):
+    plans = plans_of(lambda: alice.get(page))
+
+    [listed] = [each for each in plans if "orgs_notice" in each.sql]
+    assert "notice_of_organization" in listed
