@@ -236,7 +236,7 @@ def test_the_start_page_of_the_admin(operator):
     plans = plans_of(lambda: operator.get("/admin/"))
 
     read = [str(plan) for plan in plans if re.search("ns_delivery|ns_attempt|s_report", plan.sql)]
-    assert len(read) == 6
+    assert len(read) == 7
     for plan in read:
         assert re.search("delivery_(due|held|with_source)|attempt_oldest|report_received", plan)
         assert not re.search(WHOLE + "|Seq Scan on integrations_a|SCAN integrations_attempt", plan)
