@@ -61,10 +61,12 @@ def caller(name: str) -> Client:
 
 
 def domain(owner: Organization, name: str, *, verified: bool = True) -> Domain:
+    above = hosts.registrable(name, pages_host="github.io")
     return Domain.objects.create(
         organization=owner,
         name=name,
         registrable=hosts.is_registrable(name, pages_host="github.io"),
+        below=above if verified and above != name else "",
         verified_at=timezone.now() if verified else None,
     )
 

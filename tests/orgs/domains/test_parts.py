@@ -183,8 +183,7 @@ def test_they_are_read_from_an_index(acme):
 
 
 def test_an_upgrade_says_which_name_older_claims_are_below(acme):
-    older = build.domain(build.organization("older"), "docs.acme.com")
-    assert older.below == ""
+    by_the_version_before("docs.acme.com")
 
     fill_as_an_upgrade_does()
 
@@ -194,7 +193,7 @@ def test_an_upgrade_says_which_name_older_claims_are_below(acme):
 def test_an_upgrade_locks_no_more_claims_than_one_batch(acme, monkeypatch):
     monkeypatch.setattr(batches, "BATCH", 1)
     for name in ("api.acme.com", "docs.acme.com"):
-        build.domain(build.organization(name), name)
+        by_the_version_before(name)
 
     with CaptureQueriesContext(connection) as asked:
         fill_as_an_upgrade_does()
@@ -205,6 +204,14 @@ def test_an_upgrade_locks_no_more_claims_than_one_batch(acme, monkeypatch):
     assert len([each for each in asked if each["sql"].startswith("BEGIN")]) == 2
 
 
+def by_the_version_before(name: str) -> Domain:
+    """A claim that was verified without the name that it is below."""
+    claim = build.domain(build.organization(name), name)
+    claim.note_below(name)
+    assert claim.below == ""
+    return claim
+
+
 def fill_as_an_upgrade_does() -> None:
     migration = import_module("orgs.migrations.0014_fill_names_below")
     with connection.schema_editor(atomic=migration.Migration.atomic) as editor:
@@ -212,9 +219,8 @@ def fill_as_an_upgrade_does() -> None:
 
 
 def test_what_the_version_before_has_verified_meanwhile_is_listed_after_its_next_check(acme, dns):
-    docs = build.domain(build.organization("docs"), "docs.acme.com")
+    docs = by_the_version_before("docs.acme.com")
     dns.txt(docs.record_name, docs.record_value)
-    assert docs.below == ""
 
     reverification.run(Domain.objects.filter(pk=docs.pk))
 
