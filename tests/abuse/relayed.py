@@ -134,7 +134,7 @@ def _sign_in(world: World, client: str, way: str, bad: Relay, browser: Browser) 
     return Seen(is_asked, approves, json.loads(stdout).get("error", "signed_in"))
 
 
-def _terminal(client: str, hub_url: str, home: str) -> subprocess.Popen[str]:
+def _terminal(client: str, hub_url: str, home: str) -> "subprocess.Popen[str]":
     """`login` of somebody who has signed in nowhere yet."""
     return subprocess.Popen(
         [*COMMAND_LINES[client].command, "login", "--json", "--no-browser", "--hub-url", hub_url],

@@ -41,6 +41,7 @@ def ask(process: subprocess.Popen) -> tuple[datetime, datetime, float]:
     return datetime.fromisoformat(own), datetime.fromisoformat(f"{day} {time}"), float(seconds)
 
 
+@pytest.mark.slow
 def test_the_wall_clock_of_a_process_that_runs_is_moved_and_no_other_clock(clock):
     with subprocess.Popen(
         [sys.executable, "-c", CLOCKS],
@@ -64,6 +65,7 @@ def test_the_wall_clock_of_a_process_that_runs_is_moved_and_no_other_clock(clock
         assert 0 < seconds < HOUR.total_seconds()
 
 
+@pytest.mark.slow
 def test_a_full_disk_takes_nothing_until_it_is_drained(tmp_path):
     if why := disk.lacks():
         pytest.skip(f"NO DISK COULD BE FILLED: {why}")

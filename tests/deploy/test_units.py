@@ -130,6 +130,7 @@ def test_the_scripts_can_be_run(path):
     assert os.access(ROOT / path, os.X_OK)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("url", "asked", "password"),
     [

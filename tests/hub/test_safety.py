@@ -84,7 +84,10 @@ def test_a_network_begins_ten_times_as_many_sign_ins(client, settings, network):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("is_shared", [False, True], ids=["process", "redis"])
+@pytest.mark.parametrize(
+    "is_shared",
+    [pytest.param(False, id="process"), pytest.param(True, marks=pytest.mark.slow, id="redis")],
+)
 def test_who_may_not_sign_in_reads_whose_limit_is_reached(client, settings, request, is_shared):
     if is_shared:
         request.getfixturevalue("redis")

@@ -90,6 +90,7 @@ def of_the_operator(given: dict[str, str]) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_no_secret_is_in_the_database_or_in_the_log(tmp_path: Path):
     code_host, log = new_code_host(), tmp_path / "log"
     code_host.app.client_secret = "a-client-secret-of-a-test"

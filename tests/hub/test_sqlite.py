@@ -117,6 +117,7 @@ def number_in(file: Path) -> int:
     return number
 
 
+@pytest.mark.slow
 def test_nothing_is_accepted_into_a_file_that_was_moved_away_or_replaced(tmp_path, code_host):
     """Such as by a backup that is put back while the Hub runs: it would go on in the file from before."""
     file, aside, copy = (tmp_path / name for name in ("hub.sqlite3", "aside", "copy"))

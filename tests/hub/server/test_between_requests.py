@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from tests.hub_process import ROOT
 
 KNOWN = """
@@ -17,6 +19,7 @@ assert [len(each.receivers) for each in (request_started, request_finished)] == 
 """
 
 
+@pytest.mark.slow
 def test_all_that_django_does_then_is_known():
     command = [sys.executable, "-c", KNOWN]
     environment = {"DJANGO_SETTINGS_MODULE": "hub.settings", "HUB_SECRET_KEY": "x"}

@@ -175,6 +175,7 @@ def test_code_is_kept_where_not_all_can_be():
     assert "`--keep-last" in terms_of("x", f"{words} --keep-last").others
 
 
+@pytest.mark.slow
 def test_it_needs_no_django():
     code = "import sys, integrations.likeness.scoring; sys.exit('django' in sys.modules)"
 
