@@ -40,7 +40,7 @@ def _tell(above: Domain) -> None:
     names = list(these.values_list("name", flat=True))
     if not names:
         return
-    last = f"The page of {above.name} lists them all."
+    last = f"The page of {above.name} lists such names."
     told = above.organization.notices.filter(kind=Notice.Kind.BELOW, text__endswith=last)
     told.filter(at__gte=today).delete()
     above.organization.tell(

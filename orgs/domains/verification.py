@@ -102,9 +102,9 @@ def record(domain: Domain, finding: Finding) -> Domain:
     else:
         for other in of_the_name.values():
             _pass_on(other, to=claim, proven=finding.proven, by_zone=finding.by_zone)
-        is_new = claim.verified_at is None or claim.is_below_unknown
+        is_to_be_noted = claim.verified_at is None or claim.is_below_unknown
         claim.record_found()
-        if is_new:
+        if is_to_be_noted:
             parts.note(claim)
     return claim
 

@@ -15,7 +15,7 @@ from integrations.github_sync.reconciling import reconcile_due
 from integrations.models import Alert, Comment, Integration
 from integrations.setup import configuration
 from tests import build
-from tests.integrations.github_sync.losing import suspend, take_out
+from tests.integrations.github_sync.losing import come_back, suspend, take_out
 from tests.integrations.world import delivery, integration
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -97,13 +97,6 @@ def closed_two_days_ago(code_host, issue: int) -> None:
     code_host.close_issue("acme/docs", issue, by="alice")
     seen = code_host.issue("acme/docs", issue)
     seen.updated_at = seen.closed_at = seen.updated_at - timedelta(days=2)
-
-
-def come_back(code_host, away) -> None:
-    if away is suspend:
-        code_host.unsuspend(build.installed(code_host))
-    else:
-        code_host.add_to_installation(build.installed(code_host), "acme/docs")
 
 
 @pytest.mark.parametrize("away", [suspend, take_out])

@@ -17,7 +17,7 @@ from orgs import repository_pages
 from orgs.models import Site
 from reports.models import Report
 from tests import build
-from tests.integrations.github_sync.losing import delete, suspend, take_out, uninstall
+from tests.integrations.github_sync.losing import come_back, delete, suspend, take_out, uninstall
 from tests.integrations.world import delivery, integration
 from tests.plans import plans_of
 from tests.waiting import free_while_it_waits, is_somebody_waiting_for_a_lock, wait_until
@@ -119,13 +119,6 @@ def test_news_of_before_that_comes_late_does_not_show_it_again(code_host):
 
     assert answer.status == 202
     assert hidden == shown() == NOTHING
-
-
-def come_back(code_host, away) -> None:
-    if away is suspend:
-        code_host.unsuspend(build.installed(code_host))
-    else:
-        code_host.add_to_installation(build.installed(code_host), "acme/docs")
 
 
 @pytest.mark.parametrize("away", [suspend, take_out])

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 TOLD = (
     "Other organizations have proved names below acme.com by DNS records, and receive the reports about "
     "them: {}. If you do not know of one, remove its TXT record, such as _hub-challenge.{}. The page of "
-    "acme.com lists them all."
+    "acme.com lists such names."
 )
 
 
