@@ -8,6 +8,7 @@ from core.watching import metrics
 from orgs.domains import misplaced, providers, values
 from orgs.domains.providers import Entry
 from orgs.domains.txt_records import (
+    MAX_QUERIES,
     THOROUGH,
     AliasLoop,
     Lookup,
@@ -53,13 +54,16 @@ class Finding(NamedTuple):
         return f"{self.hint} {self.entry.advice}" if self.hint and self.entry else self.hint
 
 
-def look(domain: Domain, earlier: Collection[str] = (), *, thorough: bool = False) -> Finding:
+def look(
+    domain: Domain, earlier: Collection[str] = (), *, direct: bool = False, thorough: bool = False
+) -> Finding:
     """Ask the DNS whether a claim's record is published, and if not, why. Bounded as `txt_records.Lookup` is.
 
-    `thorough` is for a person who is waiting: it asks the authoritative servers, and also looks where
-    records end up by mistake. `earlier`: values that the organization was asked for before.
+    `direct` asks the authoritative servers first. So does `thorough`, which is for a person who is waiting: it also
+    looks where records end up by mistake. `earlier`: values that the organization was asked for before.
     """
-    finding = _looked(domain, earlier, thorough)
+    lookup = Lookup(direct=direct or thorough, queries=THOROUGH if thorough else MAX_QUERIES)
+    finding = _looked(lookup, domain, earlier, thorough)
     metrics.dns.up(_result(domain, finding))
     return finding
 
@@ -70,8 +74,7 @@ def _result(domain: Domain, finding: Finding) -> str:
     return "found" if domain.record_value in finding.proven else "missing"
 
 
-def _looked(domain: Domain, earlier: Collection[str], thorough: bool) -> Finding:
-    lookup = Lookup(direct=True, queries=THOROUGH) if thorough else Lookup()
+def _looked(lookup: Lookup, domain: Domain, earlier: Collection[str], thorough: bool) -> Finding:
     try:
         answer = lookup.at(domain.record_name)
         proven = _proven(lookup, domain, answer)

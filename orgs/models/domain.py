@@ -216,6 +216,11 @@ class Domain(Published):
         return self.organization.memberships.filter(github_id=number).exists()
 
     @property
+    def is_in_doubt(self) -> bool:
+        """Whether it has lapsed, or the last check of its record did not find it."""
+        return self.verified_at is None or self.absences > 0
+
+    @property
     def is_below_unknown(self) -> bool:
         """Whether `note_below` is still to be called: a version before has verified it during an upgrade."""
         return not self.registrable and not self.below

@@ -133,6 +133,44 @@ def test_where_the_zones_servers_cannot_be_asked_it_passes_on_as_the_claim_befor
     assert statuses(former, buyer) == ["pending", "verified"]
 
 
+def days(clock, number: int, *claims) -> set[tuple[str, ...]]:
+    """Which statuses the claims have had in so many days, in which `maintain` runs three times a day."""
+    seen = set()
+    for _ in range(3 * number):
+        clock.advance(hours=8)
+        reverification.maintain()
+        seen.add(tuple(statuses(*claims)))
+    return seen
+
+
+def test_a_resolver_that_remembers_for_weeks_gives_it_back_in_no_daily_check(
+    sold, former, buyer, clock
+):
+    assert days(clock, 20, former, buyer) == {("pending", "verified")}
+    assert not former.organization.notices.filter(kind="lost").exists()
+    assert not buyer.organization.notices.filter(kind="lost").exists()
+
+
+def test_nor_once_the_buyers_record_is_gone(sold, former, buyer, zone, clock):
+    zone.remove(RECORD)
+
+    days(clock, 20, former, buyer)
+
+    assert statuses(former, buyer) == ["pending", "pending"]
+
+
+def test_a_daily_check_takes_it_from_nobody(sold, former, buyer, zone, clock):
+    """Not even where the zone has the former owner's record alone: that is for them to ask for."""
+    zone.remove(RECORD)
+    zone.txt(RECORD, former.record_value)
+
+    assert days(clock, 2, former, buyer) == {("pending", "verified")}
+
+    check(former)
+
+    assert statuses(former, buyer) == ["verified", "pending"]
+
+
 def test_who_has_never_had_it_verifies_a_free_domain_by_what_a_resolver_says(buyer, dns):
     dns.txt(RECORD, buyer.record_value)
 
