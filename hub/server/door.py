@@ -1,8 +1,11 @@
-"""Refuses what would be expensive: headers and forms that no normal client sends.
+"""Refuses what would be expensive, headers and forms that no normal client sends, and what comes from nowhere.
 
 Django reads these in ways whose time or memory is not linear: escapes in cookies, and the parameters
 of a content type or of what is accepted, in quadratic time; a form, and a parameter, in the encoding
 that its sender names.
+
+In HTTP/3 a request can be early data of TLS: in the first datagram, which can name any sender, as nothing has
+been sent back yet. A proxy that passes it on all the same says so (RFC 8470).
 """
 
 from django.utils.http import parse_header_parameters
@@ -23,6 +26,14 @@ class HeadersTooLarge(ApiError):
     default_code = "headers_too_large"
 
 
+class TooEarly(ApiError):
+    """425: nobody has shown yet that the request comes from where it says."""
+
+    status_code = 425
+    default_code = "too_early"
+    default_detail = "The request was early data of TLS (0-RTT), which can name any sender. Send it again without."
+
+
 class NotRead(ApiError):
     """415: the encoding or content type is not accepted."""
 
@@ -38,13 +49,15 @@ class NotAForm(NotRead):
 
 
 def check(scope: Scope) -> None:
-    """Raise `HeadersTooLarge`, `NotRead` or `NotAForm` if the headers are not acceptable."""
+    """Raise `HeadersTooLarge`, `TooEarly`, `NotRead` or `NotAForm` if the headers are not acceptable."""
     sizes: dict[bytes, int] = {}
     for name, value in scope["headers"]:
         sizes[name] = sizes.get(name, 0) + len(value)
         if sizes[name] > SHORTER.get(name, LONGEST):
             longest = SHORTER.get(name, LONGEST)
             raise HeadersTooLarge(f"The header {name.decode('latin-1')} is over {longest} bytes.")
+    if b"early-data" in sizes:
+        raise TooEarly
     if b"cookie" in sizes:
         _check_cookies(scope)
     if b"accept" in sizes:

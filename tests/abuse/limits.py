@@ -60,6 +60,17 @@ def forged_addresses(world: World) -> str:
     return stands_if(taken[400] == 120 and honest == 400 and 429 in unreadable, figures)
 
 
+@attack(STRANGER, "get around the limits")
+def early_data_of_others(world: World) -> str:
+    """Reports in the first datagram of HTTP/3, in the name of 200 addresses, and 70 in that of an honest one."""
+    with world.hub(HUB_TRUSTED_PROXIES="1") as hub:
+        senders = [f"203.0.{number}.7" for number in range(200)] + 70 * ["198.51.100.7"]
+        taken = Counter(_ask(hub, sender, **{"Early-Data": "1"}) for sender in senders)
+        honest = _ask(hub, "198.51.100.7")
+    figures = f"answered {dict(taken)}; the honest one gets {honest}"
+    return stands_if(taken == {425: 270} and honest == 400, figures)
+
+
 @attack(NOBODY, "lose reports")
 def first_reports_with_redis(world: World) -> str:
     """32 reports at once to a server that has just begun, three times: some were a 500."""
@@ -129,9 +140,9 @@ def _at_once(hub: Shipped, number: int) -> Counter[int]:
         return Counter(threads.map(report, range(number)))
 
 
-def _ask(hub: Shipped, forwarded: str) -> int:
+def _ask(hub: Shipped, forwarded: str, **others: str) -> int:
     """400, for a report that is none, where the limits let it in."""
-    headers = {"X-Forwarded-For": forwarded}
+    headers = {"X-Forwarded-For": forwarded, **others}
     return requests.post(f"{hub.url}/v1/reports", json={}, headers=headers, timeout=60).status_code
 
 

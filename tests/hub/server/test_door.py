@@ -24,6 +24,7 @@ def answered(path: str, body: bytes = b"", *, method: str = "POST", **headers: s
         ({"content_type": "application/json; x=" + ";" * 300}, "headers_too_large"),
         ({"accept": 'a/b;q="' + ";" * 1100}, "headers_too_large"),
         ({"x_anything": "a" * 9000}, "headers_too_large"),
+        ({"early_data": "1"}, "too_early"),
         ({"content_type": "application/json; x*=nosuch''a"}, "unsupported_media_type"),
         ({"accept": "a/b; x*=nosuch''a"}, "unsupported_media_type"),
         ({"accept": "text/html, a/b; q*0*=idna''a"}, "unsupported_media_type"),
@@ -31,6 +32,7 @@ def answered(path: str, body: bytes = b"", *, method: str = "POST", **headers: s
     ],
 )
 def test_a_header_that_takes_long_to_read_is_refused(headers, error):
+    """Or that says that nobody knows where the request comes from."""
     for path in ("/v1/reports", "/", "/nothing"):
         assert answered(path, **headers).error == error
 

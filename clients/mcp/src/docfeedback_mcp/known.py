@@ -20,6 +20,7 @@ CODES = {  # what a Hub may answer to a report, and what the client says of an a
     "rate_limited",
     "redirected",
     "request_timeout",
+    "too_early",
     "unauthorized",
     "unavailable",
     "unsupported_media_type",
