@@ -1,5 +1,7 @@
 """Names below a proved one that another organization has proved: it has the reports about these."""
 
+from datetime import timedelta
+
 from django.conf import settings
 from django.db.models.functions import TruncDay
 
@@ -9,6 +11,7 @@ from orgs.models import Domain, Notice
 from orgs.models.domain import listed, record_name
 
 SHOWN = 200
+LATE = timedelta(hours=1)  # a claim may be verified before midnight, and told of after it
 
 
 def note(claim: Domain) -> None:
@@ -33,10 +36,11 @@ def _tell(above: Domain) -> None:
     Of all others too if `above` itself was verified on this day, since none was told of before.
     """
     today = TruncDay(clock.now())
+    since = today - LATE
     shortest = Domain.objects.of_others_below(above).values("pk")[: counting.MOST]
     these = Domain.objects.of_others_below(above).filter(pk__in=shortest)
-    if not Domain.objects.filter(pk=above.pk, verified_at__gte=today).exists():
-        these = these.filter(verified_at__gte=today)
+    if not Domain.objects.filter(pk=above.pk, verified_at__gte=since).exists():
+        these = these.filter(verified_at__gte=since)
     names = list(these.values_list("name", flat=True))
     if not names:
         return

@@ -13,6 +13,7 @@ from django.utils import timezone
 from core import batches, counting
 from orgs.domains import parts, reverification, verification
 from orgs.models import Domain
+from orgs.models.signals import domain_verified
 from tests import build
 from tests.plans import plan_of, whole_tables_in
 
@@ -64,6 +65,30 @@ def test_who_has_the_name_above_is_told(acme, dns):
     proved(dns, "docs.acme.com")
 
     assert notices(acme) == [TOLD.format("docs.acme.com", "docs.acme.com")]
+
+
+@pytest.mark.parametrize("last", ["docs.acme.com", "acme.com"])
+def test_what_is_proved_just_before_midnight_is_told_after_it(acme, dns, clock, last):
+    """Whoever proves a name chooses the moment, and what is released with it takes its time."""
+    acme.lapse("for a while")
+    claims = {"acme.com": acme}
+    claims["docs.acme.com"] = build.domain(build.organization("docs"), "docs.acme.com", verified=False)
+    first, second = sorted(claims, key=lambda name: name == last)
+    check(dns, claims[first])
+    clock.advance(hours=22, minutes=59)
+
+    def past_midnight(**kwargs):
+        clock.advance(seconds=120)
+
+    domain_verified.connect(past_midnight)
+    try:
+        check(dns, claims[second])
+    finally:
+        domain_verified.disconnect(past_midnight)
+    clock.advance(minutes=10)
+    proved(dns, "x.acme.com")
+
+    assert notices(acme)[0] == TOLD.format("x.acme.com, docs.acme.com", "x.acme.com")
 
 
 def test_what_is_proved_on_the_same_day_is_told_with_it(acme, dns, clock):
