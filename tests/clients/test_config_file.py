@@ -147,6 +147,20 @@ def test_what_another_version_keeps_stays_though_it_is_no_unicode(
     assert json.loads(path.read_text()) == {"new": {"name": "\ud800é"}, "hub_url": HUB}
 
 
+def test_a_token_stays_with_its_hub(client: CommandLine, world: World, path: Path):
+    kept = {"hub_url": HUB, "token": "hub_1"}
+    path.write_text(json.dumps(kept))
+
+    moved = _config(client, world, "set", "hub_url", "https://other.example.org")
+    without = _config(client, world, "unset", "hub_url")
+
+    first = "First run: docfeedback config unset token"
+    assert (moved.exit, without.exit) == (2, 2)
+    assert "that of another Hub" in moved.stderr and first in moved.stderr
+    assert "would be sent to the next one" in without.stderr and first in without.stderr
+    assert json.loads(path.read_text()) == kept
+
+
 @pytest.mark.parametrize("place", [".", PLACES[-1]])
 def test_a_token_is_left_in_no_write_that_was_cut_short(
     client: CommandLine, world: World, path: Path, place: str

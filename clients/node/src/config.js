@@ -106,7 +106,7 @@ async function change(name, value) {
       const { [name]: before, ...others } = settings.config();
       if (value === null && before === undefined) return false;
       const config = value === null ? others : { ...settings.config(), [name]: value };
-      if (value !== null && name === "hub_url") refuseForTheToken(before, others, value);
+      if (name === "hub_url") refuseForTheToken(before, others, value);
       write(path, config);
       privateFiles.drafts(realPath(path)).forEach(privateFiles.remove); // with a token
       return before !== undefined;
@@ -119,6 +119,9 @@ async function change(name, value) {
 
 /** The file's token belongs to the file's Hub, and must not be sent to another. */
 function refuseForTheToken(owner, { token }, hubUrl) {
+  if (token && hubUrl === null) {
+    throw ValidationError.of("token_without_its_hub", { path: settings.configPath() });
+  }
   if (token && owner && trimEnd(owner, "/") !== hubUrl) {
     throw ValidationError.of("token_of_another", { path: settings.configPath() });
   }

@@ -110,9 +110,9 @@ def _change(name: str, value: Optional[str]) -> bool:
             was_set = name in config
             if value is None and not was_set:
                 return False
+            if name == "hub_url":
+                _refuse_for_the_token(config, value)
             if value is not None:
-                if name == "hub_url":
-                    _refuse_for_the_token(config, value)
                 config[name] = value
             else:
                 del config[name]
@@ -125,9 +125,11 @@ def _change(name: str, value: Optional[str]) -> bool:
         raise ValidationError.of("unwritable_file", path=path, reason=reason) from None
 
 
-def _refuse_for_the_token(config: Dict[str, str], hub_url: str) -> None:
+def _refuse_for_the_token(config: Dict[str, str], hub_url: Optional[str]) -> None:
     """The file's token belongs to the file's Hub, and must not be sent to another."""
     owner = config.get("hub_url")
+    if config.get("token") and hub_url is None:
+        raise ValidationError.of("token_without_its_hub", path=settings.config_path())
     if config.get("token") and owner and owner.rstrip("/") != hub_url:
         raise ValidationError.of("token_of_another", path=settings.config_path())
 
