@@ -155,18 +155,10 @@ def _inert(words: str, name: str) -> str:
 def items_of(deliveries: Collection[Delivery], comment: Comment) -> list[Item]:
     """What is shown of the reports that have joined the issue of its lead, and of itself."""
     pks = [each.pk for each in deliveries]
-    free = _owned(pks, comment) - _on_hold(pks, comment)
+    free = ownership_changes.owned(pks) - _on_hold(pks, comment)
     if left_out := set(pks) - free:
         comment.note_left_out(left_out)
     return [_item(each, comment.lead, is_free=each.pk in free) for each in deliveries]
-
-
-def _owned(pks: Collection[int], comment: Comment) -> set[int]:
-    """Those whose page is the organization's. Asked again once it is noted that not all are, as `_on_hold` does."""
-    if (owned := ownership_changes.owned(pks)) == set(pks):
-        return owned
-    comment.note_lost()
-    return ownership_changes.owned(pks)
 
 
 def _on_hold(pks: Collection[int], comment: Comment) -> set[int]:

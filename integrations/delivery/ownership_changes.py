@@ -11,7 +11,7 @@ from django.db.models import OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
 from core import batches
-from integrations.models import Comment, Delivery, Integration
+from integrations.models import Delivery, Integration
 from integrations.models.delivery import READABLE_THERE, DeliveryQuerySet
 from integrations.models.integration import IntegrationQuerySet
 from orgs import ownership, renamed
@@ -45,14 +45,9 @@ def hold_lost_among(deliveries: DeliveryQuerySet) -> int:
 
 
 def release_regained(organization: Organization) -> int:
-    """Release what was held for pages that belong to the organization again; returns how many.
-
-    Comments below issues that left out what is about them are written anew.
-    """
+    """Release what was held for pages that belong to the organization again; returns how many."""
     held = _first(_of(organization).held(Delivery.Cause.OWNERSHIP))
-    released = sum(_release_regained_among(some) for some in batches.of(held))
-    Comment.objects.note_regained(organization)
-    return released
+    return sum(_release_regained_among(some) for some in batches.of(held))
 
 
 def release_all_regained(

@@ -14,11 +14,9 @@ from core.ids import ULIDField
 from integrations.models.delivery import Delivery, DeliveryQuerySet
 from integrations.models.integration import Installation, Integration, Repository
 from integrations.models.leased import Leased, LeasedQuerySet
-from orgs.models import Organization
 
 EDITED_APART = timedelta(minutes=10)  # at least
 ON_HOLD = "An operator of this Hub holds reports that it is about."
-LOST = "The pages of reports that it is about no longer belong to the organization."
 
 
 class CommentQuerySet(LeasedQuerySet):
@@ -84,10 +82,6 @@ class CommentQuerySet(LeasedQuerySet):
     def note_let_go(self) -> None:
         """A hold of an operator is over: have written what was left out for one."""
         self.filter(reason=ON_HOLD)._write_anew()
-
-    def note_regained(self, organization: Organization) -> None:
-        """Pages belong to the organization again: have written what was left out because they did not."""
-        self.filter(reason=LOST, integration__organization=organization)._write_anew()
 
     def _write_anew(self) -> None:
         """Without those that somebody else has taken over. `due_at` keeps two edits apart."""
@@ -197,15 +191,8 @@ class Comment(Leased):
 
     def note_on_hold(self) -> None:
         """It leaves out what an operator holds, until `note_let_go`."""
-        self._note_lacks(ON_HOLD)
-
-    def note_lost(self) -> None:
-        """It leaves out what is about pages that were lost, until `note_regained`."""
-        self._note_lacks(LOST)
-
-    def _note_lacks(self, why: str) -> None:
-        self.lacks = why
-        Comment.objects.filter(pk=self.pk).update(reason=why)
+        self.lacks = ON_HOLD
+        Comment.objects.filter(pk=self.pk).update(reason=ON_HOLD)
 
     def note_left_out(self, pks: Collection[int]) -> None:
         """This attempt lists these without their text. What a list before had with its text may have been read."""

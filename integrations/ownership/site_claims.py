@@ -159,7 +159,8 @@ def claim_site(organization: Organization, url: str) -> tuple[Site, bool]:
         if theirs := other_claims.in_the_way(integration, where.claimed_with(integration)):
             raise ClaimedElsewhere.of(where, theirs)
         site, is_new = verified(organization, where, integration)
-        ownership_changes.release_regained(organization)
+        if is_new:
+            ownership_changes.release_regained(organization)
     return site, is_new
 
 

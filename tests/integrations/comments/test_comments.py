@@ -9,7 +9,6 @@ from integrations.comments import sending
 from integrations.delivery import issue_states, pacing
 from integrations.delivery.issue_states import IssueNews
 from integrations.models import Comment, Delivery, Installation, Integration
-from integrations.models.comment import LOST
 from orgs.models import Organization
 from reports import erasing
 from tests import build
@@ -342,7 +341,7 @@ def test_what_joins_an_issue_about_another_page_that_was_lost_is_listed_all_the_
 
     assert "About a page that is theirs" in shown(code_host)
     assert "About the page that was lost" not in shown(code_host)
-    assert (comment().status, comment().reason) == ("written", LOST)
+    assert (comment().status, comment().reason) == ("written", "")
 
 
 def test_what_was_listed_without_its_text_for_a_lost_page_leaves_an_issue_that_goes(

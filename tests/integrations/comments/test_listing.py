@@ -19,11 +19,10 @@ from integrations.comments.listing import Item
 from integrations.delivery import pacing
 from integrations.issue.rendering import BODY_LIMIT
 from integrations.models import Comment, Delivery
-from orgs.models import Domain
 from reports import erasing
 from reports.models import Report
 from tests import build
-from tests.integrations.comments.world import WORDS, fold, lead, maintain, shown, unfold
+from tests.integrations.comments.world import WORDS, fold, lead
 from tests.integrations.issue import hostile
 from tests.integrations.issue.liveness import Page, live
 
@@ -190,27 +189,6 @@ def test_what_a_member_let_join_from_a_page_that_was_lost_is_not_shown(acme):
     acme.domains.filter(name="www.acme.com").delete()
 
     assert "About another page" not in text()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_what_a_lost_page_has_hidden_is_shown_again_once_the_page_is_back(acme, code_host, clock):
-    fold("Still true")
-    split_off = fold("Another problem", report__details="x")
-    maintain()
-    Domain.objects.get().lapse("Its record is gone.")
-    unfold(split_off)
-    clock.advance(minutes=11)
-    maintain()
-    hidden = shown(code_host)
-
-    Domain.objects.get().record_found()
-    clock.advance(minutes=11)
-    maintain()
-
-    assert listing.NOT_SHOWN in hidden
-    assert "Still true" not in hidden
-    assert "Still true" in shown(code_host)
-    assert listing.NOT_SHOWN not in shown(code_host)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -2,7 +2,9 @@
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from integrations.delivery import holds
@@ -64,6 +66,20 @@ def test_a_site_is_claimed_and_its_pages_are_mine_at_once(alice, acme):
     }
     assert owner_of("https://acme.github.io/docs/install") == acme.pk
     assert owner_of("https://acme.github.io/docs-2/install") is None
+
+
+def test_what_is_claimed_again_looks_at_nothing_that_waits(alice, acme):
+    """However much waits: a member may ask twice a second."""
+    with CaptureQueriesContext(connection) as first:
+        claim(alice, "https://acme.github.io/docs/")
+    with CaptureQueriesContext(connection) as second:
+        again = claim(alice, "https://acme.github.io/docs/")
+
+    deliveries = [
+        any("integrations_delivery" in each["sql"] for each in looked) for looked in (first, second)
+    ]
+    assert again.status_code == 200
+    assert deliveries == [True, False]
 
 
 @pytest.mark.parametrize(
