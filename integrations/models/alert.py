@@ -232,13 +232,16 @@ class Alert(Leased):
         )
 
     def opened(self, number: int, url: str) -> None:
-        """Its issue exists: just opened, or found. That is known even if the lease has expired."""
+        """Its issue exists: just opened, or found. That is known even if the lease has expired.
+
+        The address has the repository's name as the organization knows it, which may be the one of before.
+        """
         states = self.Status
         is_over = When(ended_at__isnull=False, then=Value(states.CLOSING))
         Alert.objects.filter(pk=self.pk, issue_number=None).update(
             status=Case(is_over, default=Value(states.OPEN)),
             issue_number=number,
-            issue_url=url,
+            issue_url=self.integration.url_now(url, self.target.id),
             reason="",
             lease_until=None,
             due_at=clock.now(),

@@ -5,6 +5,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from integrations.alerts import causes, sending
 from integrations.delivery import forwarding, operator_holds, ownership_changes
 from integrations.github_sync import reconciling
 from integrations.models import Answer, Delivery, Hold, Installation, Integration
@@ -82,6 +83,27 @@ def test_a_new_name_of_a_private_repository_is_not_told_to_who_may_not_push_any_
 
     assert claim().path == "/acme/merger-with-beta/"
     assert owner_of(f"{here}/acme/merger-with-beta/blob/HEAD/a.md") == acme.pk
+
+
+def test_nor_by_the_issue_that_says_so_there(acme, told, code_host, here):
+    alice = build.member(acme, github_id=code_host.account("alice").id)
+    code_host.set_private("acme/docs", True)
+    Integration.objects.update(alerts=True)
+    told()
+    code_host.remove_member("acme", "alice")
+    Integration.objects.update(rights_absences=3, rights_lost_at=timezone.now())
+
+    code_host.rename("acme/docs", "merger-with-beta")
+    told()
+    causes.compare()
+    sending.send_due()
+    browser = Client()
+    browser.force_login(alice)
+    exported = browser.get("/settings/account/export.json").getvalue().decode()
+
+    [issue] = code_host.issues("acme/merger-with-beta")
+    assert f"{here}/acme/docs/issues/{issue.number}" in exported
+    assert "merger" not in exported
 
 
 def test_a_rename_in_another_case_is_shown_as_it_is_spelled(acme, told, code_host, here):
