@@ -156,8 +156,8 @@ def test_a_token_stays_with_its_hub(client: CommandLine, world: World, path: Pat
 
     first = "First run: docfeedback config unset token"
     assert (moved.exit, without.exit) == (2, 2)
-    assert "that of another Hub" in moved.stderr and first in moved.stderr
-    assert "would be sent to the next one" in without.stderr and first in without.stderr
+    assert f"is that of another Hub and would be sent to this one. {first}" in moved.stderr
+    assert f"is that of this Hub and would be sent to the next one. {first}" in without.stderr
     assert json.loads(path.read_text()) == kept
 
 
