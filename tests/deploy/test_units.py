@@ -67,6 +67,24 @@ def test_a_proxy_names_each_request_itself_and_keeps_the_metrics(path):
     assert "/metrics" in code
 
 
+def test_no_proxy_takes_what_a_caller_has_done_for_a_failure_of_a_server():
+    """An attack: a chunked body that is none, once a second, had Caddy ask no server for anybody."""
+    nginx, caddy, haproxy = (TEXTS[path] for path in PROXIES)
+
+    servers = re.findall(r"^ +server \S+:\d+.*;", nginx, flags=re.MULTILINE)
+    assert servers
+    assert all(each.endswith(" max_fails=0;") for each in servers)
+    assert not re.search(r"fail_duration|max_fails|unhealthy_", caddy)
+    assert not re.search(r"\bobserve\b|\berror-limit\b", haproxy)
+
+
+def test_caddy_buffers_no_body_and_takes_no_early_data():
+    """Attacks: after a body that is none it mixed others' up; and one datagram in whatever name was a report."""
+    assert "request_buffers" not in TEXTS["caddy/Caddyfile"]
+    assert "protocols h1 h2\n" in TEXTS["caddy/Caddyfile"]
+    assert "/udp" not in TEXTS["compose.yaml"]
+
+
 @pytest.mark.parametrize("path", TEXTS)
 def test_every_setting_that_is_named_exists(path):
     named = set(re.findall(r"\b(?:HUB_[A-Z_]+|DATABASE_URL|REDIS_URL)\b", TEXTS[path]))

@@ -72,7 +72,9 @@ def test_what_is_proved_just_before_midnight_is_told_after_it(acme, dns, clock, 
     """Whoever proves a name chooses the moment, and what is released with it takes its time."""
     acme.lapse("for a while")
     claims = {"acme.com": acme}
-    claims["docs.acme.com"] = build.domain(build.organization("docs"), "docs.acme.com", verified=False)
+    claims["docs.acme.com"] = build.domain(
+        build.organization("docs"), "docs.acme.com", verified=False
+    )
     first, second = sorted(claims, key=lambda name: name == last)
     check(dns, claims[first])
     clock.advance(hours=22, minutes=59)
