@@ -51,7 +51,8 @@ class ClaimsChanged(ApiError):
 def claim_domain(member: Membership, text: str) -> tuple[Domain, bool]:
     """The claim of the member's organization of the name in `text`, in any spelling, and whether it is new.
 
-    A claim that was not proved in time gets a new value to publish. Raises `hosts.NotClaimable`,
+    A claim that was not proved in time gets a new value to publish, and one that never was and that nobody who is
+    here has made is theirs. Raises `hosts.NotClaimable`,
     `rates.RateLimited`, `members.OrganizationLeft`, `TooManyClaims`, `TooManyUnproved`.
     """
     name = _claimable(text)
@@ -81,7 +82,7 @@ def _claim(member: Membership, name: str) -> tuple[Domain, bool]:
     if is_new:
         domain.refresh_from_db(fields=["expires_at"])
         return domain, is_new
-    if not domain.claimant_is_member():
+    if not (domain.was_proved or domain.claimant_is_member()):
         domain.claimed_by, domain.claimed_by_number = member.login, member.github_id
         domain.save(update_fields=["claimed_by", "claimed_by_number"])
     if Domain.objects.expired().filter(pk=domain.pk).exists():

@@ -216,6 +216,11 @@ class Domain(Published):
         return self.organization.memberships.filter(github_id=number).exists()
 
     @property
+    def was_proved(self) -> bool:
+        """Whether it is verified, or was before it lapsed."""
+        return bool(self.verified_at or self.lapsed_at)
+
+    @property
     def is_in_doubt(self) -> bool:
         """Whether it has lapsed, or the last check of its record did not find it."""
         return self.verified_at is None or self.absences > 0
