@@ -5,6 +5,7 @@ import pytest
 from orgs.domains.diagnosis import look
 from orgs.domains.txt_records import THOROUGH
 from orgs.models import Domain, Organization
+from orgs.models.challenge import new_challenge, record_value
 
 
 @pytest.fixture
@@ -147,6 +148,20 @@ def test_a_zone_of_its_own_shortens_the_name(dns, domain):
     dns.name_server("docs.acme.com", "ns1.digitalocean.com", "192.0.2.1")
 
     assert look_at(domain).entry.advice == "At DigitalOcean, enter `_hub-challenge` as Hostname."
+
+
+def test_the_value_of_anothers_claim_at_a_hub_with_a_long_name_is_not_almost_ones_own(
+    dns, domain, settings
+):
+    settings.HUB_BASE_URL = "https://docs-feedback.documentation.example.com"
+    domain.challenge = new_challenge()
+    value = record_value(new_challenge())
+    dns.txt("_hub-challenge.docs.acme.com", value)
+
+    finding = look_at(domain)
+
+    assert finding.title == "The value is a different one"
+    assert finding.others == (value,)
 
 
 def test_the_most_similar_value_comes_first(dns, domain):
