@@ -225,7 +225,9 @@ def _at_the_name(
 def _different(domain: Domain, proven: frozenset[str]) -> Finding:
     wanted = domain.record_value
     nearest = sorted(proven, key=lambda value: (-values.same(value, wanted), value))
-    ahead = max(wanted.find("="), wanted.rfind("/")) + 1  # of what differs: all values of a Hub begin alike
+    ahead = (
+        max(wanted.find("="), wanted.rfind("/")) + 1
+    )  # of what differs: all values of a Hub begin alike
     is_close = values.same(nearest[0], wanted) > (ahead + len(wanted)) // 2
     return Finding(
         proven,
