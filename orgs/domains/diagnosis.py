@@ -8,7 +8,6 @@ from core.watching import metrics
 from orgs.domains import misplaced, providers, values
 from orgs.domains.providers import Entry
 from orgs.domains.txt_records import (
-    MAX_QUERIES,
     THOROUGH,
     AliasLoop,
     Lookup,
@@ -62,7 +61,7 @@ def look(
     `direct` asks the authoritative servers first. So does `thorough`, which is for a person who is waiting: it also
     looks where records end up by mistake. `earlier`: values that the organization was asked for before.
     """
-    lookup = Lookup(direct=direct or thorough, queries=THOROUGH if thorough else MAX_QUERIES)
+    lookup = Lookup(direct=True, queries=THOROUGH) if direct or thorough else Lookup()
     finding = _looked(lookup, domain, earlier, thorough)
     metrics.dns.up(_result(domain, finding))
     return finding
@@ -225,10 +224,10 @@ def _at_the_name(
 def _different(domain: Domain, proven: frozenset[str]) -> Finding:
     wanted = domain.record_value
     nearest = sorted(proven, key=lambda value: (-values.same(value, wanted), value))
-    ahead = (
+    alike = (
         max(wanted.find("="), wanted.rfind("/")) + 1
-    )  # of what differs: all values of a Hub begin alike
-    is_close = values.same(nearest[0], wanted) > (ahead + len(wanted)) // 2
+    )  # so many characters have all values of a Hub
+    is_close = values.same(nearest[0], wanted) > (alike + len(wanted)) // 2
     return Finding(
         proven,
         f"`{domain.record_name}` has a different value than `{wanted}`: "

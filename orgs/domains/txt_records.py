@@ -31,7 +31,7 @@ from orgs.domains import name_servers
 from orgs.domains.name_servers import Answer, Server, find
 
 MAX_QUERIES = 12  # for one lookup, however many names it asks about
-THOROUGH = 24  # the same, while a person waits to hear what is wrong
+THOROUGH = 24  # the same, where the authoritative servers are asked
 MAX_SECONDS = 8.0
 MAX_ALIASES = 16  # as resolvers do
 QUERY_TIMEOUT = 2.0  # seconds, for one query
