@@ -9,12 +9,14 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
     |  |- TimedOut     there was no answer before the deadline
     |  |  |- Unfinished   more is to be looked through: go on from `.until`
     |  |  `- ReadOn       more is to be read: the same call goes on there
+    |  |- RefusedText  it was refused for what it says: with growing waits
     |  |- OtherTime    the clocks of the database and of GitHub differ, so that nothing is found
     |  `- Limited      a rate limit is reached: wait for `.wait`
     |     `- TooQuick     it was told of this one alone: then with growing waits
     |- OutcomeUnknown  the issue or comment may or may not have been created
     `- Refused         GitHub refused
        |- Blocked      everything for this repository, until something is changed there
+       |  |- Forbidden   for a reason that we do not know
        |  `- Gone      the app cannot get at it: perhaps it was deleted
        |- Suspended    everything for this installation
        |- Locked       comments on this issue
@@ -63,6 +65,7 @@ from integrations.github_api.errors import (
     BadCode,
     Blocked,
     Busy,
+    Forbidden,
     GitHubError,
     Gone,
     IssueGone,
@@ -72,6 +75,7 @@ from integrations.github_api.errors import (
     OutcomeUnknown,
     ReadOn,
     Refused,
+    RefusedText,
     Suspended,
     TimedOut,
     TooQuick,
@@ -112,6 +116,7 @@ __all__ = [
     "Blocked",
     "Busy",
     "Candidate",
+    "Forbidden",
     "GitHubError",
     "Gone",
     "InstallationFacts",
@@ -127,6 +132,7 @@ __all__ = [
     "Reached",
     "ReadOn",
     "Refused",
+    "RefusedText",
     "RegisteredApp",
     "RepositoryFacts",
     "RepositoryPage",

@@ -47,6 +47,10 @@ class TooQuick(Limited):
     """The same, told of this issue or comment alone: with growing waits, or its text would keep all others waiting."""
 
 
+class RefusedText(Unreachable):
+    """The text was refused, by GitHub or by what stands in front of it, and the repository takes issues."""
+
+
 class OtherTime(Unreachable):
     """The clocks of the database and of GitHub differ, so that nothing is found; wait until one is set."""
 
@@ -61,6 +65,10 @@ class Refused(GitHubError):
 
 class Blocked(Refused):
     """GitHub creates no issue in this repository until something is changed there."""
+
+
+class Forbidden(Blocked):
+    """GitHub refuses, for a reason that we do not know."""
 
 
 class Gone(Blocked):

@@ -18,10 +18,13 @@ from integrations.github_api.answers import (
 from integrations.github_api.errors import (
     IS_LOCKED,
     Blocked,
+    Forbidden,
+    GitHubError,
     Gone,
     Locked,
     OutcomeUnknown,
     Refused,
+    RefusedText,
     Unreachable,
 )
 from integrations.github_api.transport import bounded_by
@@ -109,8 +112,24 @@ def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
         url = shapes.page(answer.body.get("html_url"))
         url = url or f"{settings.HUB_GITHUB_URL}/{repository.name}/issues/{number}"
         return Issue(number, url, limit_left(answer))
-    raise_for_refusal(answer, repository)
+    try:
+        raise_for_refusal(answer, repository)
+    except Forbidden:
+        if _takes_issues(repository):
+            why = answer.reason.rstrip(".")
+            raise RefusedText(f"GitHub refuses this issue, and says: {why}.") from None
+        raise
     raise OutcomeUnknown(f"GitHub answered {answer.status} without an issue.")
+
+
+def _takes_issues(repository: Repository) -> bool:
+    """Whether GitHub says so, so that a refusal is about what was sent: not if it says nothing now."""
+    try:
+        around = asked(repository, "GET", "")
+    except GitHubError:
+        return False
+    there = around.body if around.status == 200 and isinstance(around.body, dict) else {}
+    return there.get("has_issues") is True and there.get("archived") is False
 
 
 def _close(repository: Repository, number: int) -> None:
@@ -141,7 +160,7 @@ def raise_for_refusal(answer: GitHubAnswer, repository: Repository, *, what: str
                 "read and write, then press Try again."
             )
         case 403 | 451:  # such as for the list of IP addresses that an organization allows
-            raise Blocked(
+            raise Forbidden(
                 f"GitHub refuses issues in {repository.name}: {answer.reason.rstrip('.')}. Change that, "
                 "then press Try again."
             )

@@ -127,8 +127,15 @@ def test_an_issue_that_was_closed_before_its_number_was_known_is_closed(client, 
     assert (delivery().status, delivery().issue_state) == ("sent", "closed")
 
 
-def test_a_text_that_is_always_too_quick_keeps_no_other_waiting_for_long(
-    client, code_host, clock, monkeypatch
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (422, {"errors": [{"message": "was submitted too quickly"}]}),
+        (403, {"message": "Forbidden"}),  # by a firewall that reads what is sent to the code host
+    ],
+)
+def test_a_text_that_is_always_refused_keeps_no_other_waiting_for_long(
+    client, code_host, clock, monkeypatch, status, told
 ):
     build.acme(code_host)
     post, asked = issues.post, []
@@ -137,7 +144,7 @@ def test_a_text_that_is_always_too_quick_keeps_no_other_waiting_for_long(
         if "POISON" not in fields["body"]:
             return post(repository, path, fields, *rest)
         asked.append(path)
-        return GitHubAnswer(422, {}, {"errors": [{"message": "was submitted too quickly"}]})
+        return GitHubAnswer(status, {}, told)
 
     monkeypatch.setattr(issues, "post", refuse)
     for summary in ("First", "POISON", "Honest"):

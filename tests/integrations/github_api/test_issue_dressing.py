@@ -9,6 +9,7 @@ from core import deadlines
 from integrations import github_api
 from integrations.github_api import (
     Blocked,
+    Forbidden,
     Issue,
     Limited,
     OutcomeUnknown,
@@ -204,15 +205,21 @@ def test_labels_that_the_app_may_not_create_are_left_out(wire):
     assert "labels" not in posted(wire)[1]
 
 
-@pytest.mark.parametrize(
-    "answer", [{"message": "Resource not accessible by integration"}, refusal("no"), refusal({})]
-)
-def test_any_other_403_is_about_the_app(wire, answer):
+def test_a_403_for_a_permission_is_about_the_app(wire):
     wire.answer_token()
-    wire.answer(POST, 403, answer)
+    wire.answer(POST, 403, {"message": "Resource not accessible by integration"})
 
     assert said(create)[0] is Blocked
     assert wire.lines == [TOKEN, POST]
+
+
+@pytest.mark.parametrize("answer", [refusal("no"), refusal({})])
+def test_any_other_403_is_about_the_repository(wire, answer):
+    wire.answer_token()
+    wire.answer(POST, 403, answer)
+    wire.answer("GET /repositories/7", 403)
+
+    assert said(create)[0] is Forbidden
 
 
 def test_a_limit_after_a_refusal_is_waited_for(wire):

@@ -9,12 +9,14 @@ from core import deadlines
 from integrations import github_api
 from integrations.github_api import (
     Blocked,
+    Forbidden,
     Gone,
     Issue,
     Limited,
     OtherTime,
     OutcomeUnknown,
     Refused,
+    RefusedText,
     Suspended,
     TimedOut,
     Unfinished,
@@ -32,6 +34,7 @@ MAY_NOT_WRITE = (
 
 DOCS = Repository(1, 7, "acme/docs")
 POST, LIST = "POST /repositories/7/issues", "GET /repositories/7/issues"
+REPOSITORY, THERE = "GET /repositories/7", {"has_issues": True, "archived": False}
 MADE = {"number": 3, "html_url": "https://github.com/acme-now/docs/issues/3"}
 NOON, DATE = datetime(2026, 11, 20, 12, tzinfo=UTC), "Fri, 20 Nov 2026 12:00:00 GMT"
 TOO_LONG = {"field": "body", "code": "custom", "message": "body is too long (maximum is 65536)"}
@@ -174,25 +177,11 @@ REFUSALS = [
     (400, "Problems parsing JSON", Refused, "GitHub refused the issue: Problems parsing JSON."),
     (422, "Validation Failed", Refused, "GitHub refused the issue: Validation Failed."),
     (422, "", Refused, "GitHub refused the issue: 422."),
-    (
-        403,
-        "The `acme` organization has an IP allow list enabled.",
-        Blocked,
-        (
-            "GitHub refuses issues in acme/docs: The `acme` organization has an IP allow list enabled. "
-            "Change that, then press Try again."
-        ),
-    ),
-    (
-        451,
-        "Repository access blocked",
-        Blocked,
-        (
-            "GitHub refuses issues in acme/docs: Repository access blocked. "
-            "Change that, then press Try again."
-        ),
-    ),
     (409, None, Refused, "GitHub refused the issue: 409."),
+]
+UNKNOWN = [  # reasons that may be about the repository, or about the text
+    (403, "The `acme` organization has an IP allow list enabled."),
+    (451, "Repository access blocked"),
 ]
 
 
@@ -206,6 +195,43 @@ def test_a_refusal_in_words(wire, status, message, error, sentence):
 
     assert said(create) == (error, sentence)
     assert wire.lines == [TOKEN, POST] * (2 if status == 401 else 1)
+
+
+@pytest.mark.parametrize(("status", "message"), UNKNOWN)
+@pytest.mark.parametrize(
+    ("asked", "said_of_it"),
+    [
+        (403, {"message": "The `acme` organization has an IP allow list enabled."}),
+        (502, None),
+        (200, THERE | {"has_issues": False}),
+        (200, THERE | {"archived": True}),
+        (200, {}),
+    ],
+)
+def test_who_is_refused_for_an_unknown_reason_asks_whether_the_repository_takes_issues(
+    wire, status, message, asked, said_of_it
+):
+    wire.answer_token()
+    wire.answer(POST, status, {"message": message})
+    wire.answer(REPOSITORY, asked, said_of_it)
+
+    why = message.rstrip(".")
+    assert said(create) == (
+        Forbidden,
+        f"GitHub refuses issues in acme/docs: {why}. Change that, then press Try again.",
+    )
+    assert wire.lines == [TOKEN, POST, REPOSITORY]
+
+
+@pytest.mark.parametrize(("status", "message"), UNKNOWN)
+def test_where_it_does_the_text_is_what_is_refused(wire, status, message):
+    """An attack: a firewall before the code host answers so to some words, and the next issue is others'."""
+    wire.answer_token()
+    wire.answer(POST, status, {"message": message})
+    wire.answer(REPOSITORY, 200, THERE)
+
+    why = message.rstrip(".")
+    assert said(create) == (RefusedText, f"GitHub refuses this issue, and says: {why}.")
 
 
 @pytest.mark.parametrize(
