@@ -78,10 +78,40 @@ def test_no_proxy_takes_what_a_caller_has_done_for_a_failure_of_a_server():
     assert not re.search(r"\bobserve\b|\berror-limit\b", haproxy)
 
 
+def test_a_connection_is_one_request_at_a_time_where_only_connections_are_counted():
+    """Attacks: streams of HTTP/2 took all sockets of HAProxy, and all connections of the servers through Caddy."""
+    nginx, caddy, haproxy = (TEXTS[path] for path in PROXIES)
+
+    assert "limit_conn hub_connections" in nginx  # which counts streams
+    assert "protocols h1\n" in caddy
+    assert re.findall(r"alpn (\S+)", haproxy) == ["http/1.1"]
+
+
+def test_what_callers_write_is_in_no_log_without_a_size():
+    """An attack: header lines that are sent once in HTTP/2, and logged a thousand times, filled the disk."""
+    servers = TEXTS["nginx/hub.conf"].split("\nserver {")[1:]
+
+    assert len(servers) == 2
+    for each in servers:
+        assert "access_log off;" in each
+        assert re.findall(r"error_log (\S+)", each) == ["syslog:server=unix:/dev/log,nohostname"]
+    assert not re.search(r"^\s*log\b", TEXTS["caddy/Caddyfile"], flags=re.MULTILINE)
+    assert not re.search(r"^\s*log\b", TEXTS["haproxy/haproxy.cfg"], flags=re.MULTILINE)
+
+
+def test_the_firewall_counts_the_connections_of_each_address_and_of_each_64():
+    rules = re.sub(r"^\s*#.*", "", TEXTS["nftables/hub.nft"], flags=re.MULTILINE)
+
+    assert "tcp dport { 80, 443 } ct state new goto counted" in rules
+    assert re.findall(r"add @(\w+) \{ (.+?) ct count over 100 \}", rules) == [
+        ("callers4", "ip saddr"),
+        ("callers6", "ip6 saddr & ffff:ffff:ffff:ffff::"),
+    ]
+
+
 def test_caddy_buffers_no_body_and_takes_no_early_data():
     """Attacks: after a body that is none it mixed others' up; and one datagram in whatever name was a report."""
     assert "request_buffers" not in TEXTS["caddy/Caddyfile"]
-    assert "protocols h1\n" in TEXTS["caddy/Caddyfile"]
     assert "/udp" not in TEXTS["compose.yaml"]
 
 

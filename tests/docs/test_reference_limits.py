@@ -220,7 +220,7 @@ def test_times():
         "DNS: one query": f"{txt_records.QUERY_TIMEOUT:.0f} seconds",
         "DNS: one check": (
             f"{txt_records.MAX_SECONDS:.0f} seconds and {txt_records.MAX_QUERIES} queries; "
-            f"{txt_records.THOROUGH} where somebody waits for it"
+            f"{txt_records.THOROUGH} where the name servers of the domain are asked"
         ),
         "a file of a claimed site": (
             f"{fetching.MAX_SECONDS:.0f} seconds, {fetching.MAX_BYTES} bytes, "
