@@ -42,6 +42,7 @@ class DNSServer:
         self._badly_signed: set[str] = set()
         self._held: dict[str, list[Callable[[], None]]] = {}
         self._of_all = ""  # the fault of all names that have none of their own
+        self._writers: list[asyncio.StreamWriter] = []  # of all connections
 
     def txt(self, name: str, *texts: str | list[str]) -> None:
         """One TXT record for each of `texts`; a list is one record of several strings."""
@@ -195,9 +196,12 @@ class DNSServer:
     async def _close(self) -> None:
         self._udp.close()
         self._tcp.close()
-        await asyncio.sleep(0)  # lets the transport close its socket
+        for each in self._writers:
+            each.transport.abort()
+        await asyncio.sleep(0)  # lets the transports close their sockets
 
     async def _converse(self, reader, writer) -> None:
+        self._writers.append(writer)
         length = int.from_bytes(await reader.readexactly(2))
         message = await reader.readexactly(length)
         self.hear(message, "tcp", lambda response: _write(writer, response))

@@ -174,7 +174,7 @@ requests = TimesOfRoutes(
 )
 answers = Count(
     "hub_responses_total",
-    "Responses to requests, by status.",
+    "Responses to requests, by status, without those of probes and static files.",
     "status",
     [str(status.value) for status in HTTPStatus if status >= HTTPStatus.OK],
 )

@@ -13,7 +13,12 @@ log = logging.getLogger("hub.requests")
 
 REQUEST_ID = HEADER.lower().encode()
 STATIC = "/static/"
-QUIET = {"healthz", "readyz", "metrics", "static"}  # asked for often, by machines: only at debug
+QUIET = {
+    "healthz",
+    "readyz",
+    "metrics",
+    "static",
+}  # asked for often, by machines: logged at debug only
 OUTCOMES = {2: "ok", 3: "ok", 4: "refused", 5: "failed"}  # by the first digit of the status
 
 
@@ -34,7 +39,8 @@ class Noted:
         seconds, asked = perf_counter() - self._since, self.asked
         route = asked.route or self._route()
         metrics.requests.took(seconds, route)
-        metrics.answers.up(str(status))
+        if route not in QUIET:
+            metrics.answers.up(str(status))
         level = logging.DEBUG if route in QUIET else logging.INFO
         if log.isEnabledFor(level):
             log.log(level, "request", extra={"facts": self._facts(route, status, seconds)})

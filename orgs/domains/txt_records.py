@@ -70,7 +70,8 @@ class TxtAnswer(NamedTuple):
 
     `alias_of`: where the CNAME at the name points to; empty if there is none. `by_dname`: whether that
     CNAME was made of a DNAME, which makes one for every name below its own (RFC 6672). `by_zone`: whether the
-    zone's own name servers have answered, not a resolver, which may remember what is gone.
+    zone's own name servers have answered, over TCP: not a resolver, which may remember what is gone, and nobody
+    who sends datagrams in their name.
     """
 
     texts: tuple[str, ...] = ()
@@ -111,6 +112,8 @@ class Lookup:
         self._deadline = time.monotonic() + (MAX_SECONDS if seconds is None else seconds)
         self._queries_left = queries
         self._direct = direct and not settings.HUB_DNS_SERVERS
+        self._is_certain = True  # all was said over TCP so far
+        self._without_tcp: set[Server] = set()
         self._authority: Server | None = None  # the server that has answered
         self._zone: tuple[Name, list[Name]] | None = None  # its top, and its name servers
         self._addresses_of: dict[Name, Server | None] = {}
@@ -124,7 +127,7 @@ class Lookup:
                 self._direct = False  # it would be as slow for the next name
             else:
                 if not answer.alias_of:  # only the resolver knows where the alias leads
-                    return answer._replace(by_zone=True)
+                    return answer._replace(by_zone=self._is_certain)
         return self._from_resolver(dns_name(name))
 
     def at_each(self, name: str) -> Iterator[tuple[str, TxtAnswer | NotAnswered]]:
@@ -311,6 +314,13 @@ class Lookup:
         return response
 
     def _send(self, query: Message, server: Server, patience: float) -> Answer:
+        """Over TCP first where servers of the zone are asked: over UDP, whoever guesses two numbers can answer."""
+        if self._direct and server not in self._without_tcp:
+            try:
+                return name_servers.over_tcp(query, server, self._time_for_one(patience))
+            except (dns.exception.DNSException, OSError):
+                self._without_tcp.add(server)
+        self._is_certain = False
         try:
             return name_servers.over_udp(query, server, self._time_for_one(patience))
         except name_servers.AskAgain:

@@ -35,9 +35,9 @@ class NotConfirmed(VerifiedElsewhere):
 
     default_detail = (
         "Another organization has verified this domain. Its DNS record seems to be gone, but the domain is "
-        "yours only if its own name servers answer the Hub with a TXT record at the name itself, not a CNAME. "
-        "Try again in a few minutes. If they do not, the other claim lapses about nine days after its record "
-        "is gone; then check again."
+        "yours only if its own name servers answer the Hub, over TCP, with a TXT record at the name itself, not "
+        "a CNAME. Try again in a few minutes. If they do not, the other claim lapses about nine days after its "
+        "record is gone; then check again."
     )
 
 

@@ -95,7 +95,9 @@ def test_what_callers_write_is_in_no_log_without_a_size():
     for each in servers:
         assert "access_log off;" in each
         assert re.findall(r"error_log (\S+)", each) == ["syslog:server=unix:/dev/log,nohostname"]
-    assert not re.search(r"^\s*log\b", TEXTS["caddy/Caddyfile"], flags=re.MULTILINE)
+    assert re.findall(r"^\s*log\b.*\n(.*)", TEXTS["caddy/Caddyfile"], flags=re.MULTILINE) == [
+        "\t\texclude http.log.error"
+    ]
     assert not re.search(r"^\s*log\b", TEXTS["haproxy/haproxy.cfg"], flags=re.MULTILINE)
 
 
@@ -107,6 +109,7 @@ def test_the_firewall_counts_the_connections_of_each_address_and_of_each_64():
         ("callers4", "ip saddr"),
         ("callers6", "ip6 saddr & ffff:ffff:ffff:ffff::"),
     ]
+    assert "add @customers { ip6 saddr & ffff:ffff:ffff:: ct count over 400 }" in rules
 
 
 def test_caddy_buffers_no_body_and_takes_no_early_data():

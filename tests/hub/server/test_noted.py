@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.urls import clear_url_caches, path
 
+from core.watching import metrics
 from hub import urls
 from hub.logs import JSONLines
 from hub.server import bodies
@@ -225,3 +226,14 @@ def test_probes_and_static_files_are_not_in_the_log(log):
         ask(each)
 
     assert not log.getvalue()
+
+
+def test_how_many_requests_fail_is_counted_without_what_machines_ask_for(monkeypatch):
+    """An attack: who asks for `/healthz` often makes the part that fails as small as they like."""
+    counted = []
+    monkeypatch.setattr(metrics.answers, "up", counted.append)
+
+    for where in ("/healthz", "/readyz", "/metrics", "/static/no.css", "/nowhere"):
+        ask(where)
+
+    assert counted == ["404"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orgs.domains import reverification, txt_records, verification
+from orgs.domains import name_servers, reverification, txt_records, verification
 from tests import build
 from tests.dns_server import DNSServer
 
@@ -62,6 +62,28 @@ def test_nor_while_the_zones_servers_do_not_answer(sold, former, buyer, zone, im
         check(former)
 
     assert statuses(former, buyer) == ["pending", "verified"]
+
+
+def test_the_zones_own_servers_are_asked_over_tcp(sold, dns, zone):
+    """An attack: a datagram in the name of the zone's server needs two numbers to be guessed, and no record."""
+    assert {each.transport for each in (*dns.asked, *zone.asked)} == {"tcp"}
+
+
+def test_where_they_answer_over_udp_alone_nothing_is_passed_on(
+    former, buyer, dns, zone, monkeypatch
+):
+    def refuse(*asked):
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(name_servers, "over_tcp", refuse)
+    dns.txt(RECORD, former.record_value)
+    zone.txt(RECORD, buyer.record_value)
+
+    with pytest.raises(verification.VerifiedElsewhere, match=UNASKED):
+        check(buyer)
+
+    assert statuses(former, buyer) == ["verified", "pending"]
+    assert RECORD in {each.name for each in zone.asked}
 
 
 def test_nor_where_the_buyer_has_an_alias(sold, former, buyer, zone):
