@@ -3,7 +3,6 @@
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.db.models import F
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -139,7 +138,7 @@ def remove(request: MemberRequest, member_id: int) -> HttpResponse:
             "is_me": is_me,
             "is_owner": request.membership.is_owner,
             "is_last": members.is_last_owner(gone),
-            "claims": claims.order_by(F("verified_at").asc(nulls_last=True), "name"),
+            "claims": claims.proved_first(),
             "which": claiming.which(claims),
         }
         return render(request, "hub/remove_member.html", context)

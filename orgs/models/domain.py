@@ -41,9 +41,13 @@ class DomainQuerySet(PublishedQuerySet["Domain"]):
         mine = self.filter(organization=member.organization_id)
         return mine.filter(claimed_by_number=member.github_id)
 
+    def proved_first(self) -> Self:
+        """Those that are verified before the others."""
+        return self.order_by(F("verified_at").asc(nulls_last=True), "name")
+
     def tell_that_they_stay(self, member: Membership) -> None:
         """Tell the organization which claims somebody has made who goes: others may be unable to change their DNS."""
-        names = list(self.of_member(member).order_by("created_at").values_list("name", flat=True))
+        names = list(self.of_member(member).proved_first().values_list("name", flat=True))
         if names:
             member.organization.tell(
                 Notice.Kind.GONE,
