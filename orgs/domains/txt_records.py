@@ -100,9 +100,9 @@ def asked_one_by_one(name: str) -> Iterator[tuple[Server, NotAnswered | None]]:
 class Lookup:
     """Looks up TXT records, with a budget of so many DNS queries and 8 seconds (or less) over all names.
 
-    With `direct`, the authoritative servers of the zone are asked first, since a resolver may have
-    cached that there was no record; then the resolver. They are found from the top-level domain down, since it
-    may have cached those of a former owner, too. If the operator has named servers (HUB_DNS_SERVERS), only
+    With `direct`, all are asked over TCP, as far as they can, and the authoritative servers of the zone first, since a
+    resolver may have cached that there was no record; then the resolver. They are found from the top-level domain down,
+    since it may have cached those of a former owner, too. If the operator has named servers (HUB_DNS_SERVERS), only
     those are asked.
     """
 
@@ -112,8 +112,9 @@ class Lookup:
         self._deadline = time.monotonic() + (MAX_SECONDS if seconds is None else seconds)
         self._queries_left = queries
         self._direct = direct and not settings.HUB_DNS_SERVERS
-        self._is_certain = True  # all was said over TCP so far
+        self._over_tcp = direct
         self._without_tcp: set[Server] = set()
+        self._is_certain = True  # all was said over TCP so far
         self._authority: Server | None = None  # the server that has answered
         self._zone: tuple[Name, list[Name]] | None = None  # its top, and its name servers
         self._addresses_of: dict[Name, Server | None] = {}
@@ -314,8 +315,8 @@ class Lookup:
         return response
 
     def _send(self, query: Message, server: Server, patience: float) -> Answer:
-        """Over TCP first where servers of the zone are asked: over UDP, whoever guesses two numbers can answer."""
-        if self._direct and server not in self._without_tcp:
+        """Over TCP first where a claim may become another's: over UDP, whoever guesses two numbers can answer."""
+        if self._over_tcp and server not in self._without_tcp:
             try:
                 return name_servers.over_tcp(query, server, self._time_for_one(patience))
             except (dns.exception.DNSException, OSError):

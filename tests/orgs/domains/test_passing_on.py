@@ -199,3 +199,4 @@ def test_who_has_never_had_it_verifies_a_free_domain_by_what_a_resolver_says(buy
     check(buyer)
 
     assert statuses(buyer) == ["verified"]
+    assert {each.transport for each in dns.asked} == {"tcp"}
