@@ -106,7 +106,10 @@ def test_the_firewall_counts_the_connections_of_each_address_and_of_each_64():
 
     assert "tcp dport { 80, 443 } ct state new goto counted" in rules
     before = rules[rules.index("hook prerouting priority raw") : rules.index("chain incoming")]
-    for each in ("md5sig", "29"):  # an RST with such an option ends a connection for the firewall alone
+    for each in (
+        "md5sig",
+        "29",
+    ):  # an RST with such an option ends a connection for the firewall alone
         assert f"tcp dport {{ 80, 443 }} tcp option {each} exists drop" in before
     assert re.findall(r"add @(\w+) \{ (.+?) ct count over 100 \}", rules) == [
         ("callers4", "ip saddr"),
