@@ -79,10 +79,10 @@ def test_no_proxy_takes_what_a_caller_has_done_for_a_failure_of_a_server():
 
 
 def test_a_connection_is_one_request_at_a_time_where_only_connections_are_counted():
-    """Attacks: streams of HTTP/2 took all sockets of HAProxy, and all connections of the servers through Caddy."""
+    """Attacks: streams of HTTP/2 took all sockets of HAProxy, all connections of the servers, and the disk of nginx."""
     nginx, caddy, haproxy = (TEXTS[path] for path in PROXIES)
 
-    assert "limit_conn hub_connections" in nginx  # which counts streams
+    assert "http2" not in nginx
     assert "protocols h1\n" in caddy
     assert re.findall(r"alpn (\S+)", haproxy) == ["http/1.1"]
 
@@ -105,6 +105,10 @@ def test_the_firewall_counts_the_connections_of_each_address_and_of_each_64():
     rules = re.sub(r"^\s*#.*", "", TEXTS["nftables/hub.nft"], flags=re.MULTILINE)
 
     assert "tcp dport { 80, 443 } ct state new goto counted" in rules
+    assert re.findall(r"add @(\w+) \{ (.+?) limit rate over 30/second", rules) == [
+        ("new4", "ip saddr"),
+        ("new6", "ip6 saddr & ffff:ffff:ffff::"),
+    ]
     before = rules[rules.index("hook prerouting priority raw") : rules.index("chain incoming")]
     for each in (
         "md5sig",
