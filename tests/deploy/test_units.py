@@ -110,11 +110,14 @@ def test_the_firewall_counts_the_connections_of_each_address_and_of_each_64():
         ("new6", "ip6 saddr & ffff:ffff:ffff::"),
     ]
     before = rules[rules.index("hook prerouting priority raw") : rules.index("chain incoming")]
-    for each in (
-        "md5sig",
-        "29",
-    ):  # an RST with such an option ends a connection for the firewall alone
-        assert f"tcp dport {{ 80, 443 }} tcp option {each} exists drop" in before
+    odd = (
+        "tcp option md5sig exists",
+        "tcp option 29 exists",
+        "ip hdrlength != 5",
+        "exthdr dst exists",
+    )
+    for each in odd:  # such an RST ends a connection for the firewall alone
+        assert f"tcp dport {{ 80, 443 }} {each} drop" in before
     assert re.findall(r"add @(\w+) \{ (.+?) ct count over 100 \}", rules) == [
         ("callers4", "ip saddr"),
         ("callers6", "ip6 saddr & ffff:ffff:ffff:ffff::"),
