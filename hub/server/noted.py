@@ -13,12 +13,8 @@ log = logging.getLogger("hub.requests")
 
 REQUEST_ID = HEADER.lower().encode()
 STATIC = "/static/"
-QUIET = {
-    "healthz",
-    "readyz",
-    "metrics",
-    "static",
-}  # asked for often, by machines: logged at debug only
+# What machines ask for often: logged at debug only, and not counted by status.
+QUIET = {"healthz", "readyz", "metrics", "static"}
 OUTCOMES = {2: "ok", 3: "ok", 4: "refused", 5: "failed"}  # by the first digit of the status
 
 

@@ -125,11 +125,20 @@ def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
 def _takes_issues(repository: Repository) -> bool:
     """Whether GitHub says so, so that a refusal is about what was sent: not if it says nothing now."""
     try:
-        around = asked(repository, "GET", "")
+        with making_sense():
+            there = repository_of(repository).body
+            return there["has_issues"] is True and there["archived"] is False
     except GitHubError:
         return False
-    there = around.body if around.status == 200 and isinstance(around.body, dict) else {}
-    return there.get("has_issues") is True and there.get("archived") is False
+
+
+def repository_of(repository: Repository) -> GitHubAnswer:
+    """What GitHub says of the repository."""
+    answer = asked(repository, "GET", "")
+    if answer.status == 200:
+        return answer
+    raise_for_refusal(answer, repository)
+    raise Unreachable(f"GitHub answered {answer.status} when asked for the repository.")
 
 
 def _close(repository: Repository, number: int) -> None:

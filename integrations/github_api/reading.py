@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from integrations.github_api import shapes
 from integrations.github_api.answers import GitHubAnswer, making_sense
 from integrations.github_api.errors import IssueGone, Unreachable
-from integrations.github_api.issues import raise_for_refusal
+from integrations.github_api.issues import raise_for_refusal, repository_of
 from integrations.github_api.transport import bounded_by
 from integrations.github_api.writing import asked
 from integrations.models import Repository
@@ -62,23 +62,15 @@ def _is_there(repository: Repository, number: int, item: dict[str, Any]) -> bool
     where = item["repository_url"].lower()
     if where.endswith(f"/repos/{repository.name}".lower()):
         return True
-    return bool(where == _repository(repository).body["url"].lower())  # it may have been renamed
+    return bool(where == repository_of(repository).body["url"].lower())  # it may have been renamed
 
 
 def _raise_why(answer: GitHubAnswer, repository: Repository) -> None:
     """The issue is gone if its repository is there and has issues; otherwise that is the reason."""
-    around = _repository(repository)
+    around = repository_of(repository)
     if around.body["has_issues"]:
         raise IssueGone(GONE.format(repository.name))
     raise_for_refusal(answer, repository)
-
-
-def _repository(repository: Repository) -> GitHubAnswer:
-    answer = asked(repository, "GET", "")
-    if answer.status == 200:
-        return answer
-    raise_for_refusal(answer, repository)
-    raise Unreachable(f"GitHub answered {answer.status} when asked for the repository.")
 
 
 def facts_of(item: dict[str, Any]) -> IssueFacts:

@@ -224,10 +224,8 @@ def _at_the_name(
 def _different(domain: Domain, proven: frozenset[str]) -> Finding:
     wanted = domain.record_value
     nearest = sorted(proven, key=lambda value: (-values.same(value, wanted), value))
-    alike = (
-        max(wanted.find("="), wanted.rfind("/")) + 1
-    )  # so many characters have all values of a Hub
-    is_close = values.same(nearest[0], wanted) > (alike + len(wanted)) // 2
+    own = max(wanted.find("="), wanted.rfind("/")) + 1  # where it differs from others of this Hub
+    is_close = values.same(nearest[0], wanted) > (own + len(wanted)) // 2
     return Finding(
         proven,
         f"`{domain.record_name}` has a different value than `{wanted}`: "

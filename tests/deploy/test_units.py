@@ -68,7 +68,7 @@ def test_a_proxy_names_each_request_itself_and_keeps_the_metrics(path):
 
 
 def test_no_proxy_takes_what_a_caller_has_done_for_a_failure_of_a_server():
-    """An attack: a chunked body that is none, once a second, had Caddy ask no server for anybody."""
+    """An attack: a malformed chunked body, once a second, kept Caddy from asking any server."""
     nginx, caddy, haproxy = (TEXTS[path] for path in PROXIES)
 
     servers = re.findall(r"^ +server \S+:\d+.*;", nginx, flags=re.MULTILINE)
@@ -126,7 +126,7 @@ def test_the_firewall_counts_the_connections_of_each_address_and_of_each_64():
 
 
 def test_caddy_buffers_no_body_and_takes_no_early_data():
-    """Attacks: after a body that is none it mixed others' up; and one datagram in whatever name was a report."""
+    """Attacks: after a malformed body it mixed others' up; and one datagram in whatever name was a report."""
     assert "request_buffers" not in TEXTS["caddy/Caddyfile"]
     assert "/udp" not in TEXTS["compose.yaml"]
 

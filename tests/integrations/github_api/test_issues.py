@@ -206,6 +206,7 @@ def test_a_refusal_in_words(wire, status, message, error, sentence):
         (200, THERE | {"has_issues": False}),
         (200, THERE | {"archived": True}),
         (200, {}),
+        (200, []),
     ],
 )
 def test_who_is_refused_for_an_unknown_reason_asks_whether_the_repository_takes_issues(
