@@ -76,10 +76,11 @@ class _Stop(NamedTuple):
 
 def _try(delivery: Delivery, deadline: float) -> None:
     """One attempt, from claiming the delivery to saving the result."""
-    if stop := _stop(delivery):
+    stop = _stop(delivery)
+    if stop and not _may_be_there(delivery, stop):
         return delivery.hold_before_sending(stop.cause, stop.reason, by=stop.by)
     try:
-        _send(delivery, deadline)
+        _send(delivery, deadline, stop)
     except github_api.Suspended as error:
         with transaction.atomic():
             holds.suspend(delivery.integration.installation, str(error))
@@ -128,8 +129,17 @@ def _stop(delivery: Delivery) -> _Stop | None:
     return None
 
 
-def _send(delivery: Delivery, deadline: float) -> None:
-    """Find its issue, join a known one, or create one, and save that. Raises what GitHub says, or SecretInAddress."""
+def _may_be_there(delivery: Delivery, stop: _Stop) -> bool:
+    """Whether its issue is looked for first: a page may be lost for good, and nobody would ever learn of it."""
+    is_unknown = delivery.outcome_unknown_since is not None and delivery.has_target()
+    return is_unknown and stop.cause == Delivery.Cause.OWNERSHIP
+
+
+def _send(delivery: Delivery, deadline: float, stop: _Stop | None) -> None:
+    """Find its issue, join a known one, or create one, and save that. Raises what GitHub says, or SecretInAddress.
+
+    With a `stop`, its issue is only looked for.
+    """
     found = _look_for(delivery, deadline)
     if delivery.outcome_unknown_since and not found and not delivery.has_settled():
         return delivery.recheck_later()
@@ -137,6 +147,8 @@ def _send(delivery: Delivery, deadline: float) -> None:
         return delivery.fail(_of_another(delivery, found.number))
     if delivery.report.erased_at and not found:
         return delivery.end_erased()
+    if stop and not found:
+        return delivery.hold(stop.cause, stop.reason)
     if delivery.is_of_a_backup() and not found:
         if delivery.has_left():
             return delivery.look_there()

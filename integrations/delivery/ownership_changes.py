@@ -95,8 +95,9 @@ def _next_held(integration: int, after: int) -> list[int]:
 
 
 def _hold_lost_among(pks: Sequence[int]) -> int:
+    """Of those that may have been sent, forwarding looks for the issue first."""
     lost = set(pks) - owned(pks)
-    some = Delivery.objects.filter(pk__in=lost)
+    some = Delivery.objects.filter(pk__in=lost, outcome_unknown_since=None)
     return some.hold(Delivery.Cause.OWNERSHIP, LOST) if lost else 0
 
 

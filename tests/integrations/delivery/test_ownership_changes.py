@@ -75,6 +75,53 @@ def test_a_deleted_claim_holds_what_waits(waiting):
     assert (waiting.status, waiting.held_for) == ("held", "ownership")
 
 
+@pytest.fixture
+def unknown(client, code_host):
+    """A delivery that GitHub has not answered; the issue may be there."""
+
+    def send(fault: str) -> Delivery:
+        build.acme(code_host)
+        code_host.fail(fault, path="issues")
+        build.send(client)
+        return Delivery.objects.get()
+
+    return send
+
+
+def test_what_may_have_been_sent_is_looked_for_before_it_is_held(unknown, clock, code_host):
+    waiting = unknown("502_after_creating")
+
+    Domain.objects.get().remove_claim()
+    told = Delivery.objects.get().status
+    clock.advance(minutes=3)
+    call_command("retry_deliveries")
+
+    [issue] = code_host.issues("acme/docs")
+    found = Delivery.objects.get()
+    assert (bool(waiting.outcome_unknown_since), told) == (True, "pending")
+    assert (found.status, found.issue_number) == ("sent", issue.number)
+
+
+def test_what_was_not_sent_after_all_is_held(unknown, clock, code_host):
+    unknown("502")
+
+    Domain.objects.get().remove_claim()
+    clock.advance(seconds=40)
+    call_command("retry_deliveries")
+    too_early = Delivery.objects.get()
+    clock.advance(minutes=3)
+    call_command("retry_deliveries")
+
+    held = Delivery.objects.get()
+    assert (too_early.status, bool(too_early.outcome_unknown_since)) == ("pending", True)
+    assert (held.status, held.held_for, held.reason) == (
+        "held",
+        "ownership",
+        ownership_changes.LOST,
+    )
+    assert not code_host.issues("acme/docs")
+
+
 def test_a_page_that_somebody_else_has_given_up_is_the_organizations_again(client, code_host):
     build.acme(code_host, "acme.com")
     code_host.fail("500", path="token")
