@@ -20,6 +20,7 @@ LONGEST = (
     "tests/hub/",
     "tests/upgrades/",
     "tests/clients/",
+    "tests/deploy/",
     "tests/test_",
 )  # the others are quick
 
