@@ -1,6 +1,7 @@
 """The proxies of `deploy/`, each as it is shipped, before two servers of the Hub."""
 
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,11 @@ from tests.deploy.proxies import PROXIES, Proxy
 from tests.hub_process import HubProcess
 from tests.web_server import HOST
 
-pytestmark = [pytest.mark.slow, pytest.mark.sqlite]  # no proxy knows which database is behind it
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.sqlite,  # no proxy knows which database is behind it
+    pytest.mark.skipif(sys.platform != "linux", reason="all of 127.0.0.0/8 is loopback there"),
+]
 
 NO_CHUNK = (
     f"POST /v1/reports HTTP/1.1\r\nHost: {HOST}\r\nContent-Type: application/json\r\n"
