@@ -213,10 +213,14 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return {pk for (pk,) in ON_HOLD.rows(list(pks))}
 
     def release_from(self, hold: Hold) -> None:
-        """Let go what this hold of an operator holds; what is held for anything else stays."""
+        """Let go what this hold of an operator holds; what is held for anything else stays.
+
+        A pause between the two statements of `release` leaves some as they are, for the next time.
+        """
         mine = self.filter(operator_hold=hold)
         mine.release(self.model.Cause.OPERATOR)
-        mine.update(operator_hold=None)
+        held = Q(status=self.model.Status.HELD, held_for=self.model.Cause.OPERATOR)
+        mine.exclude(held).update(operator_hold=None)
 
     def hold_stopped(self) -> int:
         """Hold what waits if a pause or missing push access stops its integration; returns how many."""

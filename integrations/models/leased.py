@@ -45,13 +45,15 @@ class LeasedQuerySet(models.QuerySet[Any]):
         One conditional UPDATE decides between all processes that try: PostgreSQL looks at the row itself
         again after waiting for another one, but not at what a subquery has found.
         """
-        due = self.due().filter(pk=pk)
-        mine = self.filter(self._is_its_turn(), pk__in=due.values("pk"))
-        if not mine.update(
-            lease_until=clock.now() + LEASE, last_tried_at=clock.now(), tries=F("tries") + 1
-        ):
-            return None
-        return self.select_related(*self.with_each).get(pk=pk)
+        for is_abandoned in (False, True):
+            mine = self.filter(self._is_its_turn(), pk__in=self.due().filter(pk=pk).values("pk"))
+            if mine.filter(lease_until__isnull=not is_abandoned).update(
+                lease_until=clock.now() + LEASE, last_tried_at=clock.now(), tries=F("tries") + 1
+            ):
+                taken = self.select_related(*self.with_each).get(pk=pk)
+                taken.was_abandoned = is_abandoned
+                return taken
+        return None
 
     def _is_its_turn(self) -> Q:
         """Whether there is something to do now, and no process does it; a lease may have expired."""
@@ -76,6 +78,7 @@ class Leased(models.Model):
 
     posted_at: datetime | None
     status: str
+    was_abandoned = False  # whether the attempt before never ended; it may still be sending
     objects: ClassVar[Any]
 
     class Meta:
@@ -88,7 +91,7 @@ class Leased(models.Model):
 
     def has_settled(self) -> bool:
         """Whether what GitHub did not confirm would be in GitHub's list by now."""
-        return self.posted_at is None or self.started_at >= self.posted_at + SETTLE
+        return self.posted_at is None or self.started_at >= self._posted_at_latest() + SETTLE
 
     def drop(self, reason: str) -> None:
         """End it: it is never sent."""
@@ -121,7 +124,12 @@ class Leased(models.Model):
 
     def look_once_settled(self) -> None:
         """Look again once `SETTLE` has passed: before that, what is missing proves nothing."""
-        self._update(reason=self.UNKNOWN, lease_until=None, due_at=F("posted_at") + SETTLE)
+        due_at = self._posted_at_latest() + SETTLE
+        self._update(reason=self.UNKNOWN, lease_until=None, due_at=due_at)
+
+    def _posted_at_latest(self) -> datetime:
+        """If only the clock has gone forward, an abandoned attempt is sending even now."""
+        return self.started_at if self.was_abandoned else cast(datetime, self.posted_at)
 
     def backoff(self) -> timedelta:
         """About twice as long each time, from 30 seconds to an hour, plus or minus a fifth."""

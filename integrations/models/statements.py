@@ -59,6 +59,10 @@ TAKE = PreparedStatement(
             WHEN status = 'sending' THEN COALESCE(outcome_unknown_since, posted_at)
             ELSE outcome_unknown_since
         END,
+        posted_at = CASE -- it may be sent even now, if only the clock has gone forward
+            WHEN status = 'sending' AND posted_at IS NOT NULL THEN {{now}}
+            ELSE posted_at
+        END,
         status = 'sending',
         lease_until = {{now}} + %s::interval,
         due_at = {{now}}, -- otherwise a killed process would be waited for

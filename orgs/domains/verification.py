@@ -73,9 +73,10 @@ def _check(domain: Domain) -> Verdict:
     if Domain.objects.expired().filter(pk=domain.pk).exists():
         domain.renew_challenge()
     earlier = domain.earlier_values()
+    holder = Domain.objects.verified().filter(name=domain.name).first()
     connections.give_back()  # hold no connection while waiting for the DNS
     finding = look(domain, earlier, thorough=True)
-    return Verdict(record(domain, finding), finding)
+    return Verdict(record(domain, finding, holder), finding)
 
 
 @cache
@@ -85,10 +86,11 @@ def slots() -> threading.BoundedSemaphore:
 
 
 @transaction.atomic(durable=True)
-def record(domain: Domain, finding: Finding) -> Domain:
+def record(domain: Domain, finding: Finding, holder: Domain | None = None) -> Domain:
     """Save what a check of the DNS has found; returns the claim as it is then. Raises `VerifiedElsewhere`.
 
-    All claims of the name are locked here, so only one of them at a time can become verified.
+    All claims of the name are locked here, so only one of them at a time can become verified. `holder` was
+    verified as the DNS was asked: from whom has proved the name since, what was found takes nothing.
     """
     claims = Domain.objects.filter(name=domain.name).order_by("pk").select_for_update(of=("self",))
     of_the_name = {claim.pk: claim for claim in claims.select_related("organization")}
@@ -101,7 +103,8 @@ def record(domain: Domain, finding: Finding) -> Domain:
         claim.record_missing()
     else:
         for other in of_the_name.values():
-            _pass_on(other, to=claim, proven=finding.proven, by_zone=finding.by_zone)
+            is_certain = finding.by_zone and other == holder
+            _pass_on(other, to=claim, proven=finding.proven, is_certain=is_certain)
         is_to_be_noted = claim.verified_at is None or claim.is_below_unknown
         claim.record_found()
         if is_to_be_noted:
@@ -109,7 +112,7 @@ def record(domain: Domain, finding: Finding) -> Domain:
     return claim
 
 
-def _pass_on(other: Domain, *, to: Domain, proven: frozenset[str], by_zone: bool) -> None:
+def _pass_on(other: Domain, *, to: Domain, proven: frozenset[str], is_certain: bool) -> None:
     """Take the name from the organization that had verified it, if its record is gone.
 
     Only if the zone's own name servers say so: a former owner can have a resolver remember their record.
@@ -118,7 +121,7 @@ def _pass_on(other: Domain, *, to: Domain, proven: frozenset[str], by_zone: bool
         return
     if other.record_value in proven:
         raise VerifiedElsewhere
-    if not by_zone:
+    if not is_certain:
         raise NotConfirmed
     other.lapse(
         f"{other.name} now belongs to another organization, which has verified it; your DNS record is "

@@ -41,7 +41,7 @@ def issue(
     scopes = sorted(set(scopes))
     if not scopes or not set(scopes) <= set(SCOPES):
         raise ValueError(f"A token has one or both of {SCOPES}, not {scopes}.")
-    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+    _lock(user)
     valid = PersonalToken.objects.filter(token__user=user, token__expires_at__gt=timezone.now())
     if valid[MOST - 1 : MOST].exists():
         raise TooManyTokens
@@ -53,7 +53,16 @@ def issue(
     return PersonalToken.objects.create(token=token, name=name, ending=value[-4:]), value
 
 
+@transaction.atomic
 def revoke_all(user: User) -> None:
-    """Revoke all tokens of a person, and sign their terminals out."""
+    """Revoke all tokens of a person, also one that is being made, and sign their terminals out.
+
+    The terminals go first, since replacing a terminal's tokens locks it before the account.
+    """
     Terminal.objects.filter(user=user).sign_out()
+    _lock(user)
     Token.objects.filter(user=user).delete()
+
+
+def _lock(user: User) -> None:
+    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))

@@ -193,9 +193,33 @@ def test_what_is_not_in_the_list_yet_is_not_opened_again(acme, code_host, clock,
     assert (alert().tries, state()) == (2, "unknown")
     assert not code_host.issues("acme/docs")
 
-    clock.advance(seconds=61)  # two minutes after the attempt
+    clock.advance(seconds=119)
+    maintain()
+    assert not code_host.issues("acme/docs")
+
+    clock.advance(seconds=2)  # two minutes after it was looked for
     maintain()
     assert len(code_host.issues("acme/docs")) == 1
+
+
+def test_a_clock_that_goes_forward_while_it_is_opened(acme, code_host, clock, monkeypatch):
+    create, meanwhile = github_api.create_issue, []
+
+    def slow(*sent, **more):
+        clock.advance(hours=1)
+        monkeypatch.setattr(github_api, "create_issue", create)
+        maintain()  # another process, for which the lease is over
+        meanwhile.append((alert().tries, state()))
+        return create(*sent, **more)
+
+    world.lose_record()
+    monkeypatch.setattr(github_api, "create_issue", slow)
+    maintain()
+    clock.advance(minutes=3)
+    maintain()
+
+    assert meanwhile == [(2, "unknown")]
+    assert (state(), len(code_host.issues("acme/docs"))) == ("open", 1)
 
 
 @pytest.mark.parametrize("fault", ["500", "429", "404"])

@@ -285,8 +285,28 @@ def test_what_is_not_in_the_list_yet_is_not_written_again(acme, code_host, clock
     assert (comment().tries, state()) == (2, "unknown")
     assert not code_host.comments("acme/docs", 1)
 
-    clock.advance(seconds=61)  # two minutes after the attempt
+    clock.advance(seconds=121)  # two minutes after it was looked for
     sending.send_due()
+    assert len(code_host.comments("acme/docs", 1)) == 1
+
+
+def test_a_clock_that_goes_forward_while_it_is_written(acme, code_host, clock, monkeypatch):
+    create, meanwhile = github_api.create_comment, []
+
+    def slow(*sent, **more):
+        clock.advance(hours=1)
+        monkeypatch.setattr(github_api, "create_comment", create)
+        sending.send_due()  # another process, for which the lease is over
+        meanwhile.append((comment().tries, state()))
+        return create(*sent, **more)
+
+    fold("First")
+    monkeypatch.setattr(github_api, "create_comment", slow)
+    sending.send_due()
+    clock.advance(minutes=3)
+    sending.send_due()
+
+    assert meanwhile == [(2, "unknown")]
     assert len(code_host.comments("acme/docs", 1)) == 1
 
 

@@ -7,6 +7,7 @@ from django.core.management import call_command
 from django.db import OperationalError, transaction
 
 from core import deadlines
+from integrations import github_api
 from integrations.delivery import forwarding
 from integrations.github_api import issues, transport
 from integrations.github_api.answers import GitHubAnswer
@@ -491,6 +492,29 @@ def test_a_lease_that_ran_out_counts_as_an_unknown_outcome(client, code_host, cl
     assert delivery().status == "sent"
     assert len(code_host.issues("acme/docs")) == 1
     assert [attempt.outcome for attempt in delivery().attempts.all()] == ["unknown", "adopted"]
+
+
+def test_a_clock_that_goes_forward_while_an_issue_is_opened_makes_no_second_one(
+    client, code_host, clock, monkeypatch
+):
+    create, meanwhile = github_api.create_issue, []
+
+    def slow(*sent, **more):
+        clock.advance(hours=1)
+        monkeypatch.setattr(github_api, "create_issue", create)
+        retry()  # another process, for which the lease is over
+        meanwhile.append((delivery().status, delivery().tries))
+        return create(*sent, **more)
+
+    build.acme(code_host)
+    monkeypatch.setattr(github_api, "create_issue", slow)
+    build.send(client)
+    clock.advance(minutes=3)
+    retry()
+
+    assert meanwhile == [("pending", 2)]
+    assert delivery().status == "sent"
+    assert len(code_host.issues("acme/docs")) == 1
 
 
 def test_what_was_not_due_yet_is_tried_again_when_its_lease_runs_out(client, code_host, clock):

@@ -400,6 +400,29 @@ def test_an_operator_who_leaves_leaves_the_hold(acme, client, hold, root):
     assert held()[0][0] == "held"
 
 
+def test_a_pause_in_the_midst_of_a_release_leaves_nothing_behind(
+    acme, client, hold, monkeypatch
+):
+    made = hold()
+    build.send(client)
+    hold_again = DeliveryQuerySet._hold_again
+
+    def and_then_paused(mine, ignored):
+        changed = hold_again(mine, ignored)
+        Integration.objects.update(paused_at=timezone.now())
+        return changed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DeliveryQuerySet, "_hold_again", and_then_paused)
+        operator_holds.release(made)
+    operator_holds.follow()
+    paused = held()
+    holds.resume(Integration.objects.get())
+
+    assert [cause for _, cause, *_ in paused] == ["pause"]
+    assert Delivery.objects.get().status == "pending"
+
+
 def test_it_is_forgotten_a_month_after_it_was_released_unless_it_still_holds(
     acme, client, hold, clock
 ):

@@ -44,6 +44,30 @@ def statuses(*domains) -> list[str]:
     return [each.status for each in domains]
 
 
+def test_what_was_seen_before_the_buyer_proved_it_takes_it_from_nobody(
+    former, buyer, dns, zone, monkeypatch
+):
+    """The former owner's check began before the sale, and ends after it: their servers answer slowly."""
+    look = verification.look
+
+    def and_then_it_is_sold(*asked, **more):
+        monkeypatch.setattr(verification, "look", look)
+        seen = look(*asked, **more)
+        zone.remove(RECORD)
+        zone.txt(RECORD, buyer.record_value)
+        check(buyer)
+        return seen
+
+    zone.txt(RECORD, former.record_value)
+    dns.txt(RECORD, former.record_value)
+    monkeypatch.setattr(verification, "look", and_then_it_is_sold)
+
+    with pytest.raises(verification.NotConfirmed):
+        check(former)
+
+    assert statuses(former, buyer) == ["pending", "verified"]
+
+
 def test_the_zones_own_servers_pass_it_on(sold, former, buyer):
     assert statuses(former, buyer) == ["pending", "verified"]
 

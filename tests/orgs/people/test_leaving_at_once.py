@@ -13,7 +13,7 @@ from django.db.models.signals import pre_delete
 from hub.screen import inviting
 from integrations.models import OneTimeState
 from orgs.models import Invitation, Membership, Organization, User
-from orgs.people import leaving, members
+from orgs.people import leaving, members, tokens
 from tests import build
 from tests.waiting import is_somebody_waiting_for_a_lock, wait_until
 
@@ -47,6 +47,28 @@ def begin() -> Iterator[Callable[..., Future]]:
             return future
 
         yield begun
+
+
+def test_a_token_that_is_made_while_its_person_joins_another_organization_is_gone(
+    acme, alice, begin
+):
+    theirs = build.organization("theirs")
+    boss = build.member(theirs, "boss")
+    mine = alice.membership
+    invited = Invitation.objects.create(
+        organization=theirs,
+        github_id=mine.github_id,
+        login=mine.login,
+        role="member",
+        invited_by=boss.membership,
+    )
+    with transaction.atomic():
+        tokens.issue(alice, "CI", scopes=tokens.SCOPES)
+        joined = begin(inviting.join, mine, invited.pk, "member")
+    joined.result()
+
+    assert Membership.objects.get(user=alice).organization == theirs
+    assert not Token.objects.exists()
 
 
 @contextmanager
