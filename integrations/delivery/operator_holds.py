@@ -9,6 +9,7 @@ Comments ask when they are written, and are written anew once a hold is over.
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, time, timedelta
+from functools import partial
 from itertools import chain
 
 from django.db import IntegrityError, transaction
@@ -128,12 +129,16 @@ def _held(hold: Hold, bookmark: Bookmark) -> Iterator[int]:
             waiting = keyset.after(waiting, ORDER, (Value(since), pk))
         rows = list(waiting.values_list(*PLACE, COLUMNS[Hold.Kind(hold.kind)])[: batches.BATCH])
         some = Delivery.objects.filter(pk__in=[pk for _, pk, value in rows if value == hold.value])
-        yield some.hold(Delivery.Cause.OPERATOR, hold.words, by=hold) if _in_force(hold) else 0
+        yield some.change(partial(_hold, hold)) if _in_force(hold) else 0
         if len(rows) < batches.BATCH:
             bookmark.last.pop(hold.pk, None)
             Hold.objects.unreleased().filter(pk=hold.pk).update(followed_at=clock.now())
             return
         bookmark.last[hold.pk] = rows[-1][:2]
+
+
+def _hold(hold: Hold, some: DeliveryQuerySet) -> int:
+    return some.hold(Delivery.Cause.OPERATOR, hold.words, by=hold)
 
 
 def _in_force(hold: Hold) -> bool:
@@ -144,7 +149,7 @@ def _in_force(hold: Hold) -> bool:
 def _let_go(hold: Hold) -> Iterator[int]:
     for _ in range(batches.AT_ONCE // batches.BATCH):
         pks = list(_of(hold).order_by("pk").values_list("pk", flat=True)[: batches.BATCH])
-        Delivery.objects.filter(pk__in=pks).release_from(hold)
+        Delivery.objects.filter(pk__in=pks).change(lambda some: some.release_from(hold))
         yield len(pks)
         if len(pks) < batches.BATCH:
             Comment.objects.note_let_go()

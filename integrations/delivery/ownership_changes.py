@@ -98,13 +98,21 @@ def _hold_lost_among(pks: Sequence[int]) -> int:
     """Of those that may have been sent, forwarding looks for the issue first."""
     lost = set(pks) - owned(pks)
     some = Delivery.objects.filter(pk__in=lost, outcome_unknown_since=None)
-    return some.hold(Delivery.Cause.OWNERSHIP, LOST) if lost else 0
+    return some.change(_hold) if lost else 0
 
 
 def _release_regained_among(pks: Sequence[int]) -> int:
     regained = _owned_of(Delivery.objects.filter(READABLE_THERE, pk__in=pks))
     some = Delivery.objects.filter(pk__in=regained)
-    return some.release(Delivery.Cause.OWNERSHIP) if regained else 0
+    return some.change(_release) if regained else 0
+
+
+def _hold(some: DeliveryQuerySet) -> int:
+    return some.hold(Delivery.Cause.OWNERSHIP, LOST)
+
+
+def _release(some: DeliveryQuerySet) -> int:
+    return some.release(Delivery.Cause.OWNERSHIP)
 
 
 def _of(organization: Organization) -> DeliveryQuerySet:

@@ -134,7 +134,8 @@ def stop_all(deliveries: QuerySet[Delivery]) -> int:
     """Hold what is waiting until an operator retries it; returns how many. For operators."""
     waiting = Delivery.objects.filter(pk__in=deliveries.values("pk")).waiting()
     pks = list(waiting.values_list("pk", flat=True))
-    return sum(
-        Delivery.objects.filter(pk__in=some).hold(Delivery.Cause.OPERATOR, STOPPED_BY_OPERATOR)
-        for some in batches.of(pks)
-    )
+    return sum(Delivery.objects.filter(pk__in=some).change(_stop) for some in batches.of(pks))
+
+
+def _stop(some: DeliveryQuerySet) -> int:
+    return some.hold(Delivery.Cause.OPERATOR, STOPPED_BY_OPERATOR)

@@ -212,15 +212,16 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         """Those of them that a hold of an operator matches now, also if they were sent before it was made."""
         return {pk for (pk,) in ON_HOLD.rows(list(pks))}
 
-    def release_from(self, hold: Hold) -> None:
-        """Let go what this hold of an operator holds; what is held for anything else stays.
+    def release_from(self, hold: Hold) -> int:
+        """Let go what this hold of an operator holds; returns how many wait again. What else holds some stays.
 
         A pause between the two statements of `release` leaves some as they are, for the next time.
         """
         mine = self.filter(operator_hold=hold)
-        mine.release(self.model.Cause.OPERATOR)
+        released = mine.release(self.model.Cause.OPERATOR)
         held = Q(status=self.model.Status.HELD, held_for=self.model.Cause.OPERATOR)
         mine.exclude(held).update(operator_hold=None)
+        return released
 
     def hold_stopped(self) -> int:
         """Hold what waits if a pause or missing push access stops its integration; returns how many."""
@@ -352,6 +353,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         """Requeue discarded ones, or hold them if their integration sends nothing; returns how many."""
         discarded = self.held(self.model.Cause.DISCARDED)
         with transaction.atomic():
+            discarded.lock()
             held = discarded._hold_again([""])
             return held + discarded.release(self.model.Cause.DISCARDED)
 

@@ -85,6 +85,7 @@ def slots() -> threading.BoundedSemaphore:
     return threading.BoundedSemaphore(max(1, settings.HUB_THREADS // 4))
 
 
+@connections.again_after_deadlock
 @transaction.atomic(durable=True)
 def record(domain: Domain, finding: Finding, holder: Domain | None = None) -> Domain:
     """Save what a check of the DNS has found; returns the claim as it is then. Raises `VerifiedElsewhere`.

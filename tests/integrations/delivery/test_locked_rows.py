@@ -5,13 +5,17 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
+from integrations.delivery import operator_holds, ownership_changes, trying_again
 from integrations.folding import verdicts
 from integrations.github_api import InstallationFacts
 from integrations.github_sync import webhooks
-from integrations.models import Delivery, Installation, Integration, OneTimeState, Verdict
+from integrations.models import Delivery, Hold, Installation, Integration, OneTimeState, Verdict
+from integrations.models.hold import digest
 from integrations.ownership import site_claims
 from integrations.setup import configuration, installing
+from orgs.models import Domain, Organization
 from reports.models import Report
 from tests import build
 
@@ -90,6 +94,59 @@ def test_a_report_that_cannot_be_stored_is_answered_503(client, code_host, lock)
 
     assert answer.status_code == 503
     assert not Report.objects.exists()
+
+
+def held(cause: str, by: Hold | None = None) -> None:
+    Delivery.objects.update(status="held", held_for=cause, operator_hold=by)
+
+
+def hold() -> Hold:
+    """An operator's, which nobody has followed yet."""
+    page = ("page", "https://docs.acme.com/install")
+    return Hold.objects.create(kind=page[0], value=page[1], digest=digest(*page))
+
+
+MANY = {  # what is before, and what then changes many deliveries
+    "a claim is lost": (
+        lambda: Domain.objects.all().delete(),
+        lambda: ownership_changes.hold_lost(Organization.objects.get()),
+    ),
+    "a claim is won back": (
+        lambda: held("ownership"),
+        lambda: ownership_changes.release_regained(Organization.objects.get()),
+    ),
+    "an operator holds a page": (hold, operator_holds.follow),
+    "an operator lets it go": (
+        lambda: held("operator", hold()),
+        lambda: operator_holds.release(Hold.objects.get()),
+    ),
+    "an operator stops them": (
+        lambda: None,
+        lambda: trying_again.stop_all(Delivery.objects.all()),
+    ),
+    "a member restores them": (
+        lambda: held("discarded"),
+        lambda: Delivery.objects.all().restore(),
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "change"), MANY.values(), ids=MANY)
+def test_many_are_locked_in_one_order_before_they_are_changed(client, code_host, before, change):
+    """Or two who change the same ones at once would wait for each other."""
+    build.acme(code_host)
+    code_host.fail("500", path="token")
+    build.send(client)
+    before()
+
+    with CaptureQueriesContext(connection) as queries:
+        change()
+
+    said = [each["sql"] for each in queries if '"integrations_delivery"' in each["sql"]]
+    changed = next(n for n, sql in enumerate(said) if sql.startswith("UPDATE"))
+    locked = [sql for sql in said[:changed] if sql.endswith("FOR NO KEY UPDATE")]
+    assert locked
+    assert "ORDER BY" in locked[0]
 
 
 @pytest.mark.parametrize(

@@ -400,9 +400,7 @@ def test_an_operator_who_leaves_leaves_the_hold(acme, client, hold, root):
     assert held()[0][0] == "held"
 
 
-def test_a_pause_in_the_midst_of_a_release_leaves_nothing_behind(
-    acme, client, hold, monkeypatch
-):
+def test_a_pause_in_the_midst_of_a_release_leaves_nothing_behind(acme, client, hold, monkeypatch):
     made = hold()
     build.send(client)
     hold_again = DeliveryQuerySet._hold_again
