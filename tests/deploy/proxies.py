@@ -35,6 +35,7 @@ class Proxy:
         self.folder = folder
         self.servers = servers
         self.port = free_port()
+        self.log = folder / "log"
 
     def __enter__(self) -> "Proxy":
         found = shutil.which(self.program, path=f"{os.environ['PATH']}:{self.where}")
@@ -44,7 +45,7 @@ class Proxy:
         text = (DEPLOY / self.shipped).read_text()
         file = self.folder / Path(self.shipped).name
         file.write_text(self.adapted(text))
-        with (self.folder / "log").open("wb") as log:
+        with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 [found, *self.arguments(file)],
                 cwd=self.folder,
@@ -53,7 +54,7 @@ class Proxy:
                 stderr=log,
                 start_new_session=True,
             )
-        assert wait_until(self._listens, 30), (self.folder / "log").read_text()
+        assert wait_until(self._listens, 30), self.log.read_text()
         return self
 
     def __exit__(self, *args: object) -> None:
@@ -61,7 +62,7 @@ class Proxy:
         self.process.wait(30)
 
     def _listens(self) -> bool:
-        assert self.process.poll() is None, (self.folder / "log").read_text()
+        assert self.process.poll() is None, self.log.read_text()
         with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
             return True
         return False
@@ -153,9 +154,7 @@ class Nginx(Proxy):
     shipped = "nginx/hub.conf"
 
     def adapted(self, text: str) -> str:
-        text = text.replace(
-            "error_log syslog:server=unix:/dev/log,nohostname error;", "error_log stderr error;"
-        )
+        text = text.replace("syslog:server=unix:/dev/log,nohostname", "stderr")
         mine = self.put(
             text.replace("hub.example.com", HOST),
             (r"^    listen 80;$", f"    listen 127.0.0.1:{free_port()};"),
@@ -185,9 +184,9 @@ class HAProxy(Proxy):
     def adapted(self, text: str) -> str:
         return self.put(
             text,
-            (r"^    bind :80$", f"    bind 127.0.0.1:{free_port()}"),
+            (r"^    bind :::80 v4v6$", f"    bind 127.0.0.1:{free_port()}"),
             (
-                r"^    bind :443 ssl crt \S+ ",
+                r"^    bind :::443 v4v6 ssl crt \S+ ",
                 f"    bind 127.0.0.1:{self.port} ssl crt {self.certificate} ",
             ),
         )

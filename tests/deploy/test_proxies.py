@@ -105,6 +105,23 @@ def test_metrics_are_nobodys_business(proxy):
         assert status in (301, 308, 400, 404), path
 
 
+def test_no_log_has_what_callers_write(proxy, people):
+    """Attacks: who went away early, or sent too much, filled it; and it had the codes of sign-ins."""
+    address = next(people)
+    for request in (
+        "GET /llms-full.txt?code=A_CODE HTTP/1.1\r\nHost: HOST\r\n\r\n",
+        "POST /A_CODE HTTP/1.1\r\nHost: HOST\r\nContent-Length: 99999999\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: HOST\r\nA_CODE\r\n\r\n",
+    ):
+        with proxy.connection(address) as connection:
+            connection.sendall(request.replace("HOST", HOST).encode())
+            connection.recv(100)
+    proxy.__exit__()
+
+    assert "A_CODE" not in proxy.log.read_text()
+    assert address not in proxy.log.read_text()
+
+
 def test_a_server_that_is_restarted_costs_nobody_a_report(proxy, people, servers):
     over, answers = threading.Event(), []
 

@@ -94,9 +94,11 @@ def test_what_callers_write_is_in_no_log_without_a_size():
     assert len(servers) == 2
     for each in servers:
         assert "access_log off;" in each
-        assert re.findall(r"error_log (\S+)", each) == ["syslog:server=unix:/dev/log,nohostname"]
+        assert re.findall(r"error_log (.+);", each) == [
+            "syslog:server=unix:/dev/log,nohostname crit"
+        ]
     assert re.findall(r"^\s*log\b.*\n(.*)", TEXTS["caddy/Caddyfile"], flags=re.MULTILINE) == [
-        "\t\texclude http.log.error"
+        "\t\texclude http.log.error http.handlers.reverse_proxy"
     ]
     assert not re.search(r"^\s*log\b", TEXTS["haproxy/haproxy.cfg"], flags=re.MULTILINE)
 
@@ -114,15 +116,29 @@ def test_the_firewall_counts_the_connections_of_each_address_and_of_each_64():
         "tcp option md5sig exists",
         "tcp option 29 exists",
         "ip hdrlength != 5",
-        "exthdr dst exists",
+        "ip6 nexthdr != tcp",
+        "ip ttl < 2",
+        "ip6 hoplimit < 2",
     )
-    for each in odd:  # such an RST ends a connection for the firewall alone
+    for each in odd:  # such an RST would end a connection for the firewall alone
         assert f"tcp dport {{ 80, 443 }} {each} drop" in before
     assert re.findall(r"add @(\w+) \{ (.+?) ct count over 100 \}", rules) == [
         ("callers4", "ip saddr"),
         ("callers6", "ip6 saddr & ffff:ffff:ffff:ffff::"),
     ]
     assert "add @customers { ip6 saddr & ffff:ffff:ffff:: ct count over 400 }" in rules
+
+
+def test_the_firewall_is_there_again_after_all_rules_were_removed():
+    """What restarts or reloads nftables begins with `flush ruleset`."""
+    options = unit(DEPLOY / "nftables/hub-firewall.service")
+
+    assert options["PartOf"] == options["ReloadPropagatedFrom"] == ["nftables.service"]
+
+
+def test_no_proxy_keeps_long_answers_which_have_their_bounds_in_the_hub():
+    """An attack: a member who asked for exports and read none had nginx fill the disk."""
+    assert "proxy_max_temp_file_size 0;" in TEXTS["nginx/hub.conf"]
 
 
 def test_caddy_buffers_no_body_and_takes_no_early_data():
