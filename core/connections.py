@@ -1,7 +1,8 @@
 """The database connection of this thread: while something slow is waited for, and once it is lost."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -16,6 +17,11 @@ T = TypeVar("T")
 CUT_OFF = ("25P03", "25P04")  # https://www.postgresql.org/docs/current/errcodes-appendix.html
 READ_ONLY = "25006"  # a replica, such as the primary server of before a failover
 DEADLOCK = "40P01"
+CANCELED = "57014"
+
+
+class TooLong(Exception):
+    """The database has not found in time what was asked for."""
 
 
 def is_lost(error: BaseException) -> bool:
@@ -46,6 +52,31 @@ def again_after_deadlock(transact: Callable[P, T]) -> Callable[P, T]:
             return transact(*args, **kwargs)
 
     return done
+
+
+@contextmanager
+def patience(seconds: float) -> Iterator[None]:
+    """Have PostgreSQL give up each statement of the block after so long. Raises `TooLong`."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    _execute(f"SET statement_timeout = {int(seconds * 1000)}")
+    try:
+        yield
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", "") != CANCELED:
+            raise
+        raise TooLong from None
+    finally:
+        try:
+            _execute("RESET statement_timeout")
+        except (InterfaceError, OperationalError):
+            connection.close()
+
+
+def _execute(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
 
 
 def is_held() -> bool:

@@ -3,6 +3,9 @@
 from typing import Any
 
 from django.db.models import BooleanField, Func, TextField, Value
+from django.db.models.functions import Left
+
+LONGEST = 2048  # characters; an address in its canonical form has up to nine times as many
 
 
 class _Folded(Func):
@@ -24,14 +27,15 @@ class Mentions(Func):
     """Whether a column has this text in it, in upper or lower case.
 
     `LIKE` takes a step for each character that it compares, and begins anew at each place of the column: for
-    a text that matches almost everywhere, that is its length times as much. Both databases compare memory here.
+    a text that matches almost everywhere, that is its length times as much. Both databases compare memory here,
+    and only the first `LONGEST` characters.
     """
 
     output_field = BooleanField()
     template = "%(function)s(%(expressions)s) > 0"
 
     def __init__(self, column: str, text: str) -> None:
-        super().__init__(_Folded(column), _Folded(Value(text, TextField())))
+        super().__init__(_Folded(Left(column, LONGEST)), _Folded(Value(text, TextField())))
 
     def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
         """With `position` as a function, since `strpos` of texts begins anew as `LIKE` does."""

@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from core import batches, counting, rates
+from core import at_once, batches, connections, counting, rates
 from hub.screen import csv_lines, filtering
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.delivery_states import IN_WORDS, MEANINGS
@@ -33,6 +33,8 @@ COLUMNS = [
 
 SHOWN = 25  # reports on a page
 CHANGES = "10/minute"  # of all that match, for each organization, and each person
+PATIENCE = 5  # seconds, to find all that match
+TOO_MANY = "There are too many reports to look through at once. Choose dates, too, and do it again."
 CHANGE_ALL = {
     "retry": trying_again.try_all_in_turn,
     "discard": discarding.discard_all,
@@ -52,9 +54,11 @@ def reports(request: MemberRequest) -> HttpResponse:
     asked = filtering.asked_in(request)
     form = filtering.FilterForm(asked, mine)
     is_refused = bool(form.errors)
+    page = ReportPage([], None)
     if not is_refused:
         report_list.check_rate(request.membership, asked)
-    page = ReportPage([], None) if is_refused else report_list.page(mine, asked, size=SHOWN)
+        with report_list.one_of_few(request.membership, asked):
+            page = report_list.page(mine, asked, size=SHOWN)
     not_shown = withholding.explained(mine)
     is_narrowed = report_filters.is_filtered(asked)
     is_searched = bool(asked.keys() - {"status", "cursor"})
@@ -100,8 +104,10 @@ def change(request: MemberRequest) -> HttpResponse:
             _change_all(request.POST["all"], request)
         elif request.POST.get("act") in acts.FOR_MANY:
             _change_ticked(request.POST["act"], request)
-    except rates.RateLimited as error:
+    except (rates.RateLimited, at_once.TooManyAtOnce) as error:
         messages.error(request, str(error.detail))
+    except connections.TooLong:
+        messages.error(request, TOO_MANY)
     here = filtering.asked_in(request)
     return redirect(filtering.address(here, **here))
 
@@ -114,7 +120,8 @@ def _change_all(act: str, request: MemberRequest) -> None:
     limits = counted.limits(member, CHANGES, "change all")
     also = report_list.limits(member, asked)
     rates.check_all(*limits, *also, what="changes of all that match")
-    count = CHANGE_ALL[act](report_list.deliveries(member.organization, asked))
+    with report_list.one_of_few(member, asked), connections.patience(PATIENCE):
+        count = CHANGE_ALL[act](report_list.deliveries(member.organization, asked))
     more = " There may be more: do it again." if count >= _most(act) else ""
     messages.success(request, _counted(act, count, member.organization) + more)
 

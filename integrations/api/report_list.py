@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core import keyset, looks, rates
+from core.at_once import AtOnce
 from integrations.api import report_filters
 from integrations.api.report_filters import NONE
 from integrations.delivery import waiting
@@ -33,6 +35,9 @@ LOOKS = "60/minute"  # the same, with filters that cost less
 SEARCHED = {"q", "page", "claim"}  # read the text or take apart the address of each
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CURSOR = re.compile(r"(?P<microseconds>[0-9]{1,16})-(?P<id>[0-9A-Z]{26})")
+searches = AtOnce(2, "You are searching already. Try again when that has been answered.")
+of_one = AtOnce(4, "Others of your organization are searching. Try again in a few seconds.")
+altogether = AtOnce(6, "The Hub is searching for others at the moment. Try again in a few seconds.")
 LIST_COLUMNS = [
     "id", "received_at", "doc_url", "kind", "summary", "agent_name", "times_reported",
     "further_accounts", "erased_at",
@@ -98,7 +103,8 @@ class ReceivedReports(MaintainerView):
         if details := [{"path": f"query:{name}", "message": text} for name, text in faults(asked)]:
             raise InvalidRequest(details=details)
         check_rate(self.membership, asked)
-        found = page(self.organization, asked)
+        with one_of_few(self.membership, asked):
+            found = page(self.organization, asked)
         shown = [shape(each) for each in found.reports]
         following = str(found.following) if found.following else None
         return Response({"reports": shown, "next_cursor": following})
@@ -121,6 +127,20 @@ def limits(member: Membership, asked: Mapping[str, str]) -> list[rates.Limit]:
     if not SEARCHED.isdisjoint(asked):
         return counted.limits(member, SEARCHES, "search")
     return counted.limits(member, LOOKS, "look") if report_filters.has_no_index(asked) else []
+
+
+@contextmanager
+def one_of_few(member: Membership, asked: Mapping[str, str]) -> Iterator[None]:
+    """Let few look at many reports at once: the database decides how long, and others wait for the same threads.
+
+    Raises `TooManyAtOnce`.
+    """
+    if not report_filters.has_no_index(asked):
+        yield
+        return
+    whose = searches.one(counted.whose(member)), of_one.one(member.organization_id)
+    with whose[0], whose[1], altogether.one("all"):
+        yield
 
 
 def faults(asked: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,7 @@ from orgs.models import Domain, User
 from reports.models import Report
 from tests import build
 from tests.abuse._asking import asking
-from tests.abuse.people import Browser, member
+from tests.abuse.people import TOKEN, Browser, member, session_of
 from tests.abuse.table import MEMBER, attack
 from tests.abuse.world import Shipped, World, let_wait, milliseconds, stands_if
 from tests.waiting import wait_until
@@ -70,6 +70,24 @@ def members_of_many_organizations_that_ask_all_the_time(world: World) -> str:
 def members_of_ten_organizations_that_ask_what_costs_most(world: World) -> str:
     """Lists with filters, and a hundred reports discarded and restored, in four connections each and five networks."""
     asked = [each for number in range(10) for each in _costly(world, number)]
+    return _others_beside(world, len(asked), asked)
+
+
+@attack(MEMBER, "leave no room for others")
+def owners_that_change_all_that_match_nothing(world: World) -> str:
+    """Eight in eleven networks, in four connections each: 20,000 long addresses are looked through for a text."""
+    acme = world.acme()
+    let_wait(acme, 20_000)
+    address = "https://docs.acme.com/" + "%E4%BD%A0" * 2000
+    Report.objects.filter(organization=acme).update(canonical_url=address)
+    owners = [session_of(build.member(acme, f"owner{number}")) for number in range(8)]
+    form = f"all=discard&csrfmiddlewaretoken={TOKEN}"
+    asked = [
+        f"POST /settings/reports/change/?q=zzzzzzzz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        f"X-Forwarded-For: 192.0.{number % 11}.1\r\nCookie: session={owner}; csrf={TOKEN}\r\n"
+        f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(form)}\r\n\r\n{form}"
+        for number, owner in enumerate(owners * CONNECTIONS)
+    ]
     return _others_beside(world, len(asked), asked)
 
 

@@ -3,14 +3,16 @@
 import csv
 import io
 import re
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
 from core import batches, counting
-from hub.screen import csv_lines, report_rows
+from hub.screen import csv_lines, report_rows, reports
 from integrations.answers.saying import NOBODY
 from integrations.api import report_list
 from integrations.delivery.trying_again import NEVER_SENT
@@ -638,6 +640,50 @@ def test_all_that_match_are_tried_again_so_many_at_once(alice, acme, monkeypatch
     assert "2 reports to be tried again" in text_of(answer)
     assert "There may be more: do it again." in text_of(answer)
     assert states() == ["pending", "pending", "failed"]
+
+
+def test_few_look_at_many_reports_at_once(alice, acme):
+    """An attack: eight owners in eleven networks kept all threads of the Hub waiting for the database."""
+    me = acme.memberships.get(login="alice")
+    with ExitStack() as under_way:
+        for _ in range(2):
+            under_way.enter_context(report_list.one_of_few(me, {"q": "x"}))
+        searched = alice.get(PAGE, {"q": "x"})
+        changed = alice.post(f"{CHANGE}?q=x", {"all": "retry"}, follow=True)
+        called = build.api(build.token(me.user)).get("/v1/orgs/me/reports?kind=other")
+        whole = alice.get(PAGE, {"since": "2026-01-01"})
+
+    assert (searched.status_code, called.status_code, whole.status_code) == (429, 429, 200)
+    assert "You are searching already." in text_of(searched)
+    assert "You are searching already." in text_of(changed)
+    assert alice.get(PAGE, {"q": "x"}).status_code == 200
+
+
+def test_those_who_are_no_owners_leave_an_owner_room(alice, acme):
+    bob = build.member(acme, "bob", role="member").membership
+    with ExitStack() as under_way:
+        for _ in range(2):
+            under_way.enter_context(report_list.one_of_few(bob, {"q": "x"}))
+
+        assert alice.get(PAGE, {"q": "x"}).status_code == 200
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_too_many_to_look_through_at_once_are_asked_for_by_dates(alice, acme, monkeypatch):
+    def slow(deliveries):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(60)")
+
+    monkeypatch.setitem(reports.CHANGE_ALL, "retry", slow)
+    monkeypatch.setattr(reports, "PATIENCE", 0.01)
+
+    answer = alice.post(f"{CHANGE}?q=x", {"all": "retry"}, follow=True)
+
+    assert "Choose dates, too" in text_of(answer)
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW statement_timeout")
+        assert cursor.fetchone() == ("0",)
 
 
 def test_pressing_for_many_without_end_is_told_to_wait(alice, acme, settings):
