@@ -48,17 +48,17 @@ def _attempt(comment: Comment, deadline: float) -> None:
     except github_api.IssueGone as error:
         releasing.release(comment, str(error))
     except github_api.Locked as error:
-        comment.wait(str(error), _longer(comment))
+        comment.wait(str(error), _longer(comment, str(error)))
 
 
 def _wait_until_unlocked(comment: Comment) -> None:
     """GitHub would refuse it, which would count against the pace."""
-    comment.leave(github_api.IS_LOCKED, _longer(comment))
+    comment.leave(github_api.IS_LOCKED, _longer(comment, github_api.IS_LOCKED))
 
 
-def _longer(comment: Comment) -> timedelta:
+def _longer(comment: Comment, reason: str) -> timedelta:
     """An hour, then twice as long each time, up to a day: what is locked for good takes nobody's turns."""
-    if comment.reason != github_api.IS_LOCKED:
+    if comment.reason != reason:
         return leased.AGAIN
     return min(leased.AGAIN * 2 ** min(comment.tries - 1, 5), timedelta(days=1))
 

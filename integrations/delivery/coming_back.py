@@ -30,6 +30,8 @@ def ask(delivery: Delivery, alike: Alike | None, deadline: float) -> Alike | Non
     try:
         facts = github_api.read_issue(target, fixed.number, deadline=deadline)
         news = issue_states.read(facts)
+    except github_api.Locked:  # as far as is known it is closed
+        return alike._replace(follows=fixed)
     except github_api.IssueGone:
         news = IssueNews(Delivery.IssueState.DELETED)
     issue_states.note(target.id, fixed.number, news)

@@ -19,7 +19,7 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
        |  |- Forbidden   for a reason that we do not know
        |  `- Gone      the app cannot get at it: perhaps it was deleted
        |- Suspended    everything for this installation
-       |- Locked       comments on this issue
+       |- Locked       comments on this issue, or to show or reopen it
        |- IssueGone    because there is no such issue any more
        `- BadCode      the code that a browser brought
 

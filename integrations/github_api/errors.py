@@ -76,7 +76,7 @@ class Gone(Blocked):
 
 
 class Locked(Refused):
-    """The issue takes no comment now: it is locked, or has too many. Says nothing about others."""
+    """The issue takes no comment now, or GitHub refuses another thing about it. Says nothing about others."""
 
 
 class IssueGone(Refused):

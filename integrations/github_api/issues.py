@@ -115,14 +115,14 @@ def _made(answer: GitHubAnswer, repository: Repository) -> Issue:
     try:
         raise_for_refusal(answer, repository)
     except Forbidden:
-        if _takes_issues(repository):
+        if takes_issues(repository):
             why = answer.reason.rstrip(".")
             raise RefusedText(f"GitHub refuses this issue, and says: {why}.") from None
         raise
     raise OutcomeUnknown(f"GitHub answered {answer.status} without an issue.")
 
 
-def _takes_issues(repository: Repository) -> bool:
+def takes_issues(repository: Repository) -> bool:
     """Whether GitHub says so, so that a refusal is about what was sent: not if it says nothing now."""
     try:
         with making_sense():

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from integrations.github_api import shapes
 from integrations.github_api.answers import GitHubAnswer, making_sense
-from integrations.github_api.errors import IssueGone, Unreachable
-from integrations.github_api.issues import raise_for_refusal, repository_of
+from integrations.github_api.errors import Forbidden, IssueGone, Locked, Unreachable
+from integrations.github_api.issues import raise_for_refusal, repository_of, takes_issues
 from integrations.github_api.transport import bounded_by
 from integrations.github_api.writing import asked
 from integrations.models import Repository
@@ -26,13 +26,16 @@ class IssueFacts(NamedTuple):
 
 
 def read_issue(repository: Repository, number: int, *, deadline: float) -> IssueFacts:
-    """An issue. Raises `IssueGone` if it was deleted or transferred, and `Blocked` if GitHub shows no issues there."""
+    """An issue. Raises `IssueGone` if it was deleted or transferred, and `Blocked` if GitHub shows no issues there.
+
+    Raises `Locked` if GitHub refuses what is asked about this one alone.
+    """
     with making_sense():
         return bounded_by(partial(_read, repository, number), deadline=deadline)
 
 
 def reopen_issue(repository: Repository, number: int, *, deadline: float) -> IssueFacts:
-    """Reopen an issue. One that is open stays as it is. Raises `IssueGone` and `Blocked` as `read_issue` does."""
+    """Reopen an issue. One that is open stays as it is. Raises what `read_issue` does."""
     with making_sense():
         return bounded_by(partial(_reopen, repository, number), deadline=deadline)
 
@@ -51,7 +54,13 @@ def _told(repository: Repository, number: int, answer: GitHubAnswer) -> IssueFac
         return facts_of(answer.body)
     if answer.status in (200, 301, 404, 410):
         _raise_why(answer, repository)
-    raise_for_refusal(answer, repository)
+    try:
+        raise_for_refusal(answer, repository)
+    except Forbidden:
+        if takes_issues(repository):
+            why = answer.reason.rstrip(".")
+            raise Locked(f"GitHub refuses what is asked about this issue, and says: {why}.") from None
+        raise
     raise Unreachable(f"GitHub answered {answer.status} when asked for the issue.")
 
 

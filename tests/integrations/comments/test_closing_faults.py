@@ -8,6 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from core import clock as database_clock
 from integrations import github_api
 from integrations.comments import sending
 from integrations.models import Comment, Delivery, Installation, Integration
@@ -253,6 +254,28 @@ def test_two_repeats_at_once_are_said_once(again):
 
     assert sorted(Comment.objects.values_list("purpose", flat=True)) == ["again", "reopen"]
     assert Report.objects.get().times_reported == 5
+
+
+def test_an_issue_that_github_will_not_reopen_keeps_no_other_report(again, clock):
+    refusal = {"status": 403, "body": {"message": "This issue cannot be reopened."}}
+    repeat("reopen")
+    again.fail(
+        "answer", **refusal, method="PATCH", path="/api/v3/repositories/*/issues/1", times=100
+    )
+
+    waits = []
+    for _ in range(3):
+        clock.advance(days=1)
+        maintain()
+        maintain()
+        waits.append(row("reopen").due_at - timezone.now() - database_clock.ahead)
+
+    build.send(Client(), build.report("https://docs.acme.com/other"))
+
+    assert not Integration.objects.get().problem
+    assert len(again.issues("acme/docs")) == 2
+    assert "says: This issue cannot be reopened." in row("reopen").reason
+    assert timedelta() < waits[0] < waits[1] < waits[2] < timedelta(days=1, minutes=1)
 
 
 def test_two_processes_at_once_do_it_once(again):

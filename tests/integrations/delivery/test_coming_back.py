@@ -225,6 +225,19 @@ def test_an_issue_that_was_closed_anew_unnoticed_is_joined(fixed, code_host):
     assert sent(AGAIN).lead == fixed
 
 
+def test_an_old_issue_that_github_will_not_show_is_closed_as_far_as_is_known(fixed, code_host):
+    code_host.fail(
+        "answer",
+        status=403,
+        body={"message": "No."},
+        method="GET",
+        path="/api/v3/repositories/*/issues/1",
+    )
+
+    assert sent(AGAIN).follows == fixed
+    assert not Integration.objects.get().problem
+
+
 @pytest.mark.parametrize("fault", ["500", "502", "hang", "reset_mid_answer", "403_retry_after"])
 def test_nothing_is_opened_as_long_as_github_does_not_say_so(fixed, code_host, fault, monkeypatch):
     monkeypatch.setattr("integrations.delivery.forwarding.DEADLINE", 1)
