@@ -59,7 +59,9 @@ def _told(repository: Repository, number: int, answer: GitHubAnswer) -> IssueFac
     except Forbidden:
         if takes_issues(repository):
             why = answer.reason.rstrip(".")
-            raise Locked(f"GitHub refuses what is asked about this issue, and says: {why}.") from None
+            raise Locked(
+                f"GitHub refuses what is asked about this issue, and says: {why}."
+            ) from None
         raise
     raise Unreachable(f"GitHub answered {answer.status} when asked for the issue.")
 
