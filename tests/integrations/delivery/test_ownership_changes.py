@@ -175,10 +175,10 @@ def test_a_batch_of_a_hundred_hosts_costs_a_few_statements(
     pages += [f"https://u{number}.github.io/" for number in range(100)]
     give_one_about_each(pages, owner, waiting.integration)
 
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(24):
         lost = ownership_changes.hold_lost(owner)
     build.domain(owner, "acme.org")
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(24):
         regained = ownership_changes.release_all_regained()
 
     assert (lost, regained) == (200, 100)
