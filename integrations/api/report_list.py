@@ -138,8 +138,11 @@ def one_of_few(member: Membership, asked: Mapping[str, str]) -> Iterator[None]:
     if not report_filters.has_no_index(asked):
         yield
         return
-    whose = searches.one(counted.whose(member)), of_one.one(member.organization_id)
-    with whose[0], whose[1], altogether.one("all"):
+    with (
+        searches.one(counted.whose(member)),
+        of_one.one(member.organization_id),
+        altogether.one("all"),
+    ):
         yield
 
 
