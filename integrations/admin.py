@@ -230,6 +230,10 @@ class HoldAdmin(Shown):
         """What is asked for, or all."""
         return super().get_fields(request, obj) if obj else HoldForm.Meta.fields
 
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """What a link fills in: what is held, but not why, so that it takes more than a press to hold it."""
+        return {name: request.GET[name] for name in ("kind", "value") if name in request.GET}
+
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         """With the time that decides whether a hold is over."""
         return super().get_queryset(request).annotate(now=clock.now())
