@@ -32,6 +32,7 @@ from integrations.models.delivery import EARLIER, DeliveryQuerySet
 from orgs.models import User
 from orgs.read_only import ALL, Looking, ReadOnly, form_of_hold
 from reports.cleaning import clean
+from reports.shown import Shown
 
 SHOWN = 60  # characters of a text in a list
 ARRIVING = (
@@ -92,7 +93,7 @@ class Attempts(Looking, admin.TabularInline):
 
 
 @admin.register(Delivery)
-class DeliveryAdmin(Operating):
+class DeliveryAdmin(Shown, Operating):
     """Lists deliveries, with their attempts."""
 
     list_display = [
@@ -210,11 +211,11 @@ class HoldForm(ModelForm):
 
 
 @admin.register(Hold)
-class HoldAdmin(ReadOnly):
+class HoldAdmin(Shown):
     """Lists what operators hold; they add holds and release them."""
 
     form = HoldForm
-    list_display = ["kind", "value", "state", "reason", "made_by", "made_at", "deliveries"]
+    list_display = ["kind", "held", "state", "reason", "made_by", "made_at", "deliveries"]
     list_filter = [("released_at", admin.EmptyFieldListFilter), "kind"]
     list_select_related = ["made_by"]
     search_fields = ["value", "reason"]
@@ -229,9 +230,18 @@ class HoldAdmin(ReadOnly):
         """What is asked for, or all."""
         return super().get_fields(request, obj) if obj else HoldForm.Meta.fields
 
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """What a link fills in: what is held, but not why, so that it takes more than a press to hold it."""
+        return {name: request.GET[name] for name in ("kind", "value") if name in request.GET}
+
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         """With the time that decides whether a hold is over."""
         return super().get_queryset(request).annotate(now=clock.now())
+
+    @admin.display(description="value", ordering="value")
+    def held(self, hold: Hold) -> str:
+        """What it holds."""
+        return clean(hold.value)
 
     @admin.display(description="state")
     def state(self, hold: Any) -> str:
@@ -251,7 +261,7 @@ class HoldAdmin(ReadOnly):
 
     def response_add(self, request: HttpRequest, obj: Hold, *args: Any) -> HttpResponse:
         """Say what is on hold, by its name, which the history does not keep."""
-        shown = Truncator(obj.value).chars(SHOWN)
+        shown = Truncator(clean(obj.value)).chars(SHOWN)
         self.message_user(request, f"The {obj.kind} “{shown}” is on hold {_until(obj.ends_at)}.")
         again = "_addanother" in request.POST
         return redirect(f"admin:integrations_hold_{'add' if again else 'changelist'}")

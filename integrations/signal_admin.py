@@ -10,6 +10,7 @@ from django.utils.text import Truncator
 from integrations.models import Answer, Comment, Terms, Verdict
 from integrations.models.verdict import VerdictQuerySet
 from orgs.read_only import ALL, ReadOnly
+from reports.shown import Shown
 
 SHOWN = 60  # characters of a text in a list
 
@@ -69,7 +70,7 @@ class AnswerAdmin(ReadOnly):
 
 
 @admin.register(Verdict)
-class VerdictAdmin(ReadOnly):
+class VerdictAdmin(Shown):
     """Lists what members have said about two reports."""
 
     list_display = [
@@ -103,7 +104,7 @@ class VerdictAdmin(ReadOnly):
 
 
 @admin.register(Terms)
-class TermsAdmin(ReadOnly):
+class TermsAdmin(Shown):
     """Lists what reports are compared by."""
 
     list_display = ["report", "rule", "may_lead", "page"]

@@ -5,19 +5,21 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from orgs.read_only import ALL, Inline, ReadOnly
+from orgs.read_only import ALL, Inline
 from reports import erasing
 from reports.models import Account, Report
+from reports.shown import Shown, ShownRows
 
 
 class AccountInline(Inline, admin.StackedInline):
     """The further accounts, shown below their report."""
 
     model = Account
+    formset = ShownRows
 
 
 @admin.register(Report)
-class ReportAdmin(ReadOnly):
+class ReportAdmin(Shown):
     """Lists reports; operators can erase their text."""
 
     list_display = [
@@ -64,7 +66,7 @@ def _erased(report: Report) -> bool:
 
 
 @admin.register(Account)
-class AccountAdmin(ReadOnly):
+class AccountAdmin(Shown):
     """Lists further accounts."""
 
     list_display = ["id", "report_id", "received_at", "kind", "times_received", "size"]

@@ -84,6 +84,12 @@ class IntegrationForm(issue_choice.ChoiceFields):
         chosen = self.initial.get("alerts", "")
         return str((self.data or self.initial).get("initial-alerts", chosen))
 
+    @property
+    def repository_shown(self) -> str | None:
+        """GitHub's number of the repository that was chosen when the page was opened; empty for none."""
+        shown: str | None = (self.data or self.initial).get("repository_id")
+        return shown
+
     def _alerts(self, member: Membership) -> bool | None:
         """The choice; None if it is a yes that was just left, and said nothing about this repository."""
         choice: bool | None = self.cleaned_data["alerts"]
@@ -104,6 +110,7 @@ class IntegrationForm(issue_choice.ChoiceFields):
                 issue_template=self.cleaned_data["issue_template"],
                 alerts=self._alerts(member),
                 choice=self.choice(),
+                shown=self.repository_shown,
             )
         except mentions.TemplateAddressesOthers as error:
             self.add_error("issue_template", str(error.detail))
@@ -250,7 +257,8 @@ def disconnect(request: MemberRequest) -> HttpResponse:
         return redirect(INTEGRATION_PAGE)
     if request.method == "POST":
         try:
-            configuration.disconnect(request.membership)
+            shown = request.POST.get("repository_id")
+            configuration.disconnect(request.membership, shown=shown)
         except ApiError as error:
             messages.error(request, str(error.detail))
         else:
@@ -318,6 +326,7 @@ def _stored(mine: Integration) -> dict[str, Any]:
     template = mine.issue_template or DEFAULT_TEMPLATE
     return {
         "repository": mine.repository,
+        "repository_id": str(mine.repository_id or ""),
         "issue_template": template,
         "alerts": "yes" if mine.wants_alerts else "no",
         "own_files": mine.repository_id is None,

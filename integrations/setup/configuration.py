@@ -71,6 +71,7 @@ def configure(
     alerts: bool | None = None,
     choices: Choices = NO_CHOICE,
     choice: Choice = AS_IT_IS,
+    shown: str | None = None,
 ) -> Integration:
     """Send the organization's issues to this repository, after checking it on GitHub.
 
@@ -79,6 +80,9 @@ def configure(
 
     `choice`: the labels, assignees and type of new issues. They stay when the repository changes.
 
+    `shown`: GitHub's number of the repository that the member was shown as the present one, empty for none. If it is
+    another one by now, `NotInstalled` is raised. None if nothing was shown.
+
     The repository must be in the organization's installation, with issues turned on and not archived;
     the app may write issues there, and `member` has push access. If claims of sites lapse with the one
     before, `member` needs it there, too, as for disconnecting. Raises the errors above, or as
@@ -86,10 +90,11 @@ def configure(
     """
     template, choice = checked_template(issue_template), labels.checked(choice)
     integration = _integration(member.organization)
+    before = integration.repository_id
+    _require_shown(before, shown)
     heard = Webhook.objects.newest()
     facts = _writable(integration, f"{repo_owner}/{repo_name}", member)
     mentioned = mentions.confirmed(template, integration, facts, member)
-    before = integration.repository_id
     if before != facts.id and site_claims.would_lapse(member.organization, facts):
         push_access.require_to_let_go(member)
     with transaction.atomic():
@@ -139,13 +144,14 @@ def try_again(member: Membership) -> Integration:
     return integration
 
 
-def disconnect(member: Membership) -> None:
-    """Disconnect the repository on behalf of an owner.
+def disconnect(member: Membership, *, shown: str | None = None) -> None:
+    """Disconnect the repository on behalf of an owner, who was `shown` it (as for `configure`).
 
     Raises `members.NotAnOwner`, `NotInstalled` if another repository is chosen meanwhile, or as
     `push_access.require_to_let_go` does; then nothing is saved.
     """
     asked_about = push_access.repository_of(member)
+    _require_shown(asked_about, shown)
     require_to_disconnect(member)
     with transaction.atomic():
         if push_access.locked_repository_of(member) != asked_about:
@@ -297,6 +303,12 @@ def _unchanged(checked: Integration, member: Membership) -> Integration:
     if not members.active(integration.organization_id).filter(pk=member.pk).exists():
         raise NotInstalled("You are no longer a member of this organization.")
     return integration
+
+
+def _require_shown(repository_id: int | None, shown: str | None) -> None:
+    """Raise `NotInstalled` if a form has shown another repository than the one that is chosen now."""
+    if shown is not None and shown != str(repository_id or ""):
+        raise NotInstalled(CHANGED)
 
 
 def _require_no_news(

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, Request
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request
 
 from orgs.models import User
 from orgs.people.sessions import SessionStore
@@ -21,6 +21,16 @@ AXE = Axe().axe_script
 ONLY_VIOLATIONS = {"resultTypes": ["violations"]}  # what passes need not be written down
 VIOLATIONS = "options => axe.run(options).then(results => results.violations)"
 MILLISECONDS = 60_000  # until what does not come is given up
+
+
+AT_REST = "html:not([data-held])"
+
+
+def at_rest(button: Locator) -> Locator:
+    """The button, once it can be pressed: a page to which another site has led waits a moment (`brought.js`)."""
+    button.wait_for()
+    button.page.locator(AT_REST).wait_for()
+    return button
 
 
 class Screen(NamedTuple):

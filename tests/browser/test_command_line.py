@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests import build
-from tests.browser.screens import Screen
+from tests.browser.screens import Screen, at_rest
 from tests.clients.conftest import COMMAND_LINES, needs_node
 from tests.waiting import wait_until
 
@@ -127,7 +127,7 @@ def _approve(window, url: str, name: str) -> None:
         page.get_by_role("button", name="alice").click()
     page.get_by_text(url.rpartition("=")[2]).wait_for()
     window.shoot(f"login-{name}-code")
-    page.get_by_role("button", name="Approve").click()
+    at_rest(page.get_by_role("button", name="Approve")).click()
     page.get_by_text("Approved.").wait_for()
     window.shoot(f"login-{name}-approved")
 

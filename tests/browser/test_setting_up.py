@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from integrations.models import Integration
 from orgs.models import Domain
 from tests import build
-from tests.browser.screens import Screen
+from tests.browser.screens import Screen, at_rest
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -33,7 +33,7 @@ def test_from_the_sign_in_to_the_first_issue(visit, code_host, screen):
         page.get_by_role("button", name="Send a test report"),
     ]
     for button in clicks:
-        button.wait_for()
+        at_rest(button)
         if button is clicks[3]:  # GitHub asks which repositories; nothing of the Hub's
             page.get_by_role("group", name="alice").get_by_label("All repositories").check()
         if button is clicks[-1]:
@@ -59,10 +59,10 @@ def test_an_installation_that_exists_is_used_as_the_tutorial_says(visit, code_ho
     page.goto("/settings/")
     page.get_by_role("button", name="Sign in with GitHub").click()
     page.get_by_role("button", name="alice").click()
-    page.get_by_role("link", name="Integration").click()
+    at_rest(page.get_by_role("link", name="Integration")).click()
     page.get_by_role("button", name="Use an existing installation").click()
     page.get_by_role("button", name="alice").click()
-    page.get_by_label("Repository", exact=True).select_option("acme/docs")
+    at_rest(page.get_by_label("Repository", exact=True)).select_option("acme/docs")
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("button", name="Claim https://acme.github.io/docs/").click()
 

@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from tests import build
-from tests.browser.screens import Screen
+from tests.browser.screens import Screen, at_rest
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -71,7 +71,7 @@ def test_a_newcomer_opens_the_link_of_a_terminal(visit, codes):
     page.goto(codes["verification_uri_complete"])
     page.get_by_role("button", name="Sign in with GitHub").click()
     page.get_by_role("button", name="alice").click()
-    page.get_by_role("button", name="Approve").click()
+    at_rest(page.get_by_role("button", name="Approve")).click()
 
     page.get_by_text("Approved.").wait_for()
 
@@ -89,7 +89,7 @@ def test_a_code_that_a_page_of_another_site_brings_along_is_asked_for(visit, cod
     typed = page.get_by_label("The code in your terminal")
     empty = typed.input_value()
     typed.fill(codes["user_code"])
-    page.get_by_role("button", name="Continue").click()
+    at_rest(page.get_by_role("button", name="Continue")).click()
 
     page.get_by_role("button", name="Approve").wait_for()
     assert empty == ""
@@ -101,7 +101,7 @@ def test_a_page_of_another_site_brings_no_code_past_the_sign_in(visit, elsewhere
 
     page.goto(f"{elsewhere}/link")
     page.get_by_role("link", name="Go on").click()
-    page.get_by_role("button", name="Sign in with GitHub").click()
+    at_rest(page.get_by_role("button", name="Sign in with GitHub")).click()
     page.get_by_role("button", name="alice").click()
 
     page.get_by_label("The code in your terminal").wait_for()
@@ -129,7 +129,7 @@ def test_a_newcomer_approves_a_terminal(visit, hub_process, codes):
     page.get_by_role("button", name="Sign in with GitHub").click()
     page.get_by_role("button", name="alice").click()
     page.get_by_label("The code in your terminal").fill("BCDF-GHJK")
-    page.get_by_role("button", name="Continue").click()
+    at_rest(page.get_by_role("button", name="Continue")).click()
     page.get_by_text("No terminal waits with this code.").first.wait_for()
     faults = window.look("device-wrong")
     page.get_by_label("The code in your terminal").fill(codes["user_code"].lower())

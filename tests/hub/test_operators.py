@@ -972,6 +972,16 @@ def test_a_delivery_leads_to_what_holds_reports_like_it_and_a_hold_to_its_delive
     assert list(listed.result_list) == [sent]
 
 
+def test_a_link_fills_in_what_to_hold_and_not_why(operator):
+    """An attack: one press of an operator, whom another site has led there, would hold it."""
+    link = "/admin/integrations/hold/add/?kind=agent&value=agent-x&reason=Junk"
+
+    page = operator.get(link).content.decode()
+
+    assert ">\nagent-x</textarea>" in page
+    assert "Junk" not in page
+
+
 def test_a_hold_is_neither_changed_nor_deleted(operator, some):
     hold = Hold.objects.first()
 

@@ -10,6 +10,7 @@ from django.conf import settings as configured
 from django.contrib.sessions.models import Session
 from django.test import Client
 
+from orgs.models import User
 from tests import build
 from tests.hub_process import ROOT
 
@@ -36,6 +37,34 @@ def test_every_answer_is_locked_down(client, path):
 
 def test_forms_lead_to_the_hub_and_to_github_only(client):
     assert policy(client.get("/login/"))["form-action"] == "'self' https://github.com"
+
+
+GUARD = "brought.js"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "path", ["/settings/", "/admin/integrations/hold/add/", "/v0/", "/device/"]
+)
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "same-origin", "none"])
+def test_a_page_to_which_another_site_has_led_waits_before_it_can_be_pressed(client, path, site):
+    user = build.member(build.organization())
+    User.objects.update(is_staff=True, is_superuser=True)
+    client.force_login(user)
+
+    page = client.get(path, headers={"Sec-Fetch-Site": site}).content.decode()
+
+    assert (GUARD in page) == (site in ("cross-site", "same-site"))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("path", "waits"), [("/login/", True), ("/report/", True), ("/v0/", False)]
+)
+def test_what_a_visitor_can_press_waits_and_docs_do_not(client, path, waits):
+    page = client.get(path, headers={"Sec-Fetch-Site": "cross-site"}).content.decode()
+
+    assert (GUARD in page) == waits
 
 
 @pytest.mark.django_db

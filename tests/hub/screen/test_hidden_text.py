@@ -5,9 +5,10 @@ import json
 import pytest
 from django.test import Client
 
-from integrations.models import Integration
+from integrations.models import Delivery, Hold, Integration, Terms
 from orgs.models import User
 from reports.cleaning import clean
+from reports.models import Account, Report
 from tests import build
 from tests.hub.screen.test_report_pages import table
 
@@ -135,3 +136,37 @@ def test_plain_text_and_the_api_have_what_was_sent(alice):
 
     assert plain.startswith(f"The com{HIDDEN}mand")
     assert told["summary"].startswith(f"The com{HIDDEN}mand")
+
+
+def test_no_page_of_a_row_hides_words_of_strangers_from_operators(alice):
+    Integration.objects.update(likeness="fold")
+    first = sent()
+    sent(details=f"It went a{HIDDEN}way.")  # a further account
+    sent("agent-y")
+    Hold.objects.create(kind="agent", value=f"agent-x{IN_NAMES}", reason="Junk")
+    operator = Client()
+    operator.force_login(User.objects.create(username="olga", is_staff=True, is_superuser=True))
+
+    pages = ["/admin/integrations/hold/"]
+    for model in (Report, Account, Delivery, Terms, Hold):
+        place = f"/admin/{model._meta.app_label}/{model._meta.model_name}"
+        pages += [f"{place}/{each.pk}/change/" for each in model._default_manager.all()]
+    shown = {path: page_of(operator, path) for path in pages}
+
+    assert not {path: found for path, page in shown.items() if (found := hidden(page))}
+    assert len(pages) > 8
+    page = shown[f"/admin/reports/report/{first}/change/"]
+    assert "The command" in page
+    assert "It went away." in page
+    assert "npm-x-install" in page
+    assert any("It went away." in shown[path] for path in pages if "/account/" in path)
+
+
+def test_what_an_operator_has_looked_at_is_stored_as_it_was_sent(alice):
+    report_id = sent()
+    operator = Client()
+    operator.force_login(User.objects.create(username="olga", is_staff=True, is_superuser=True))
+
+    page_of(operator, f"/admin/reports/report/{report_id}/change/")
+
+    assert HIDDEN in Report.objects.get().summary

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from hub.screen import integration, previews
@@ -10,6 +11,7 @@ from integrations.delivery import forwarding, operator_holds
 from integrations.github_sync import applying
 from integrations.issue import rendering
 from integrations.models import Delivery, Hold, Integration
+from integrations.setup import configuration
 from orgs.models import User
 from tests import build
 
@@ -250,6 +252,79 @@ def test_without_an_installation_there_is_nothing_to_pause_or_resume(alice, pres
     page = text_of(alice.post(f"{PAGE}{press}/", follow=True))
 
     assert "Install the app on your account first." in page
+
+
+SHOWN = re.compile(r'name="repository_id" value="(\d*)"')
+MANUAL = {"repository": "acme/manual", "issue_template": ""}
+
+
+@pytest.fixture
+def two_owners(acme, code_host) -> list[Client]:
+    """The browsers of two owners of an organization that has two repositories."""
+    manual = code_host.add_repository("acme", "manual", private=True)
+    code_host.add_to_installation(build.installed(code_host), manual)
+    browsers = []
+    for login in ("alice", "bob"):
+        code_host.add_member("acme", login, role="admin")
+        browsers.append(Client())
+        person = build.member(acme, login, github_id=code_host.account(login).id)
+        browsers[-1].force_login(person)
+    return browsers
+
+
+def test_who_was_asked_about_another_repository_disconnects_nothing(two_owners):
+    """A colleague changes it while the question is open."""
+    alice, bob = two_owners
+    asked = text_of(alice.get(f"{PAGE}disconnect/"))
+    bob.post(PAGE, MANUAL | {"sure": "1"})
+
+    form = {"repository_id": SHOWN.search(asked)[1]}
+    answered = text_of(alice.post(f"{PAGE}disconnect/", form, follow=True))
+
+    assert "Disconnect acme/docs?" in asked
+    assert configuration.CHANGED in answered
+    assert Integration.objects.get().repository == "acme/manual"
+
+
+def test_a_form_that_showed_another_repository_moves_no_issues_back(two_owners):
+    """A colleague changes it to a private one while the template is typed."""
+    alice, bob = two_owners
+    page = text_of(alice.get(PAGE))
+    bob.post(PAGE, MANUAL)
+
+    typed = {"repository": "acme/docs", "issue_template": "Mine: {summary}"}
+    answered = text_of(alice.post(PAGE, typed | {"repository_id": SHOWN.search(page)[1]}))
+
+    assert configuration.CHANGED in answered
+    assert "Mine: {summary}" in answered
+    assert Integration.objects.get().repository == "acme/manual"
+    assert Integration.objects.get().issue_template == ""
+
+
+def test_what_was_shown_is_what_is_changed_and_disconnected(two_owners, acme):
+    alice, _ = two_owners
+    build.site(acme, "acme.github.io", "/docs/")
+
+    for path, typed in (("", MANUAL), ("", MANUAL | {"sure": "1"}), ("disconnect/", {})):
+        shown = SHOWN.search(text_of(alice.get(f"{PAGE}{path}")))[1]
+        answer = alice.post(f"{PAGE}{path}", typed | {"repository_id": shown})
+
+    assert answer.status_code == 302
+    assert Integration.objects.get().repository_id is None
+
+
+def test_the_question_about_claims_is_about_the_repository_of_now(two_owners, acme):
+    alice, bob = two_owners
+    old = SHOWN.search(text_of(alice.get(PAGE)))[1]
+    bob.post(PAGE, MANUAL)
+    build.site(acme, "acme.github.io", "/manual/", repository="acme/manual")
+
+    typed = {"repository": "acme/docs", "issue_template": "", "repository_id": old}
+    asked = text_of(alice.post(PAGE, typed))
+    alice.post(PAGE, typed | {"sure": "1", "repository_id": SHOWN.search(asked)[1]})
+
+    assert "Keep acme/manual" in asked
+    assert Integration.objects.get().repository == "acme/docs"
 
 
 STOPPED = [{"paused_at": timezone.now()}, {"problem": "Issues are turned off in acme/docs."}]
