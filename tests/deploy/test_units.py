@@ -106,7 +106,7 @@ def test_what_callers_write_is_in_no_log_without_a_size():
 def test_the_firewall_counts_the_connections_of_each_address_and_of_each_64():
     rules = re.sub(r"^\s*#.*", "", TEXTS["nftables/hub.nft"], flags=re.MULTILINE)
 
-    assert "tcp dport { 80, 443 } ct state new goto counted" in rules
+    assert "fib daddr type local tcp dport { 80, 443 } ct state new goto counted" in rules
     assert re.findall(r"add @(\w+) \{ (.+?) limit rate over 30/second", rules) == [
         ("new4", "ip saddr"),
         ("new6", "ip6 saddr & ffff:ffff:ffff::"),
@@ -127,6 +127,19 @@ def test_the_firewall_counts_the_connections_of_each_address_and_of_each_64():
         ("callers6", "ip6 saddr & ffff:ffff:ffff:ffff::"),
     ]
     assert "add @customers { ip6 saddr & ffff:ffff:ffff:: ct count over 400 }" in rules
+
+
+def test_what_is_closed_for_the_firewall_alone_is_open_for_nobody():
+    """Attacks: of an RST that the server does not believe, the firewall forgot the connection, and another was let in.
+
+    One /48 took all connections of nginx, and what the server sent next was kept for days, as its own.
+    """
+    rules = re.sub(r"^\s*#.*", "", TEXTS["nftables/hub.nft"], flags=re.MULTILINE)
+    incoming, outgoing = rules.split("chain incoming")[1].split("chain outgoing")
+
+    assert "ct state established tcp flags & (syn | rst) == 0 ct expiration < 11s drop" in incoming
+    assert "tcp sport { 80, 443 } ct state new drop" in incoming
+    assert "tcp sport { 80, 443 } ct state new drop" in outgoing.split("chain counted")[0]
 
 
 def test_the_firewall_is_there_again_after_all_rules_were_removed():

@@ -19,7 +19,9 @@ def make(hub: Hub) -> None:
     build.domain(team.organization, "told.com")
     for name in (team.domain, "below.told.com"):
         claim, _ = claiming.claim_domain(taker, name)
-        verification.record(claim, Finding(frozenset({claim.record_value}), by_zone=True))
+        holder = Domain.objects.verified().filter(name=name).first()
+        found = Finding(frozenset({claim.record_value}), by_zone=True)
+        verification.record(claim, found, holder)
     late, _ = claiming.claim_domain(leaver, "late.told.com")
     Domain.objects.filter(pk=late.pk).update(expires_at=clock.now())
     assert claiming.drop_expired() == 1
