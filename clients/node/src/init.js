@@ -62,14 +62,14 @@ function renameHub(target, hub) {
 }
 
 /** Whether the block names another Hub than this, or what is no Hub. */
-function namesOther({ document, place }, hub) {
+function namesOther({ document, place, state }, hub) {
   const named = place && hubUrlOf(document, place);
-  if (named === null) return false; // somebody has taken that line out
+  if (named === null) return state === "newer"; // else somebody has taken that line out
   return !isHubUrl(named) || oneSpelling(base(named)) !== oneSpelling(hub);
 }
 
 function check(target, hub) {
-  const differs = target.state === "current" && hub && namesOther(target, hub);
+  const differs = hub && namesOther(target, hub);
   const { lines, data, notes } = said(target, differs ? "other_hub" : target.state, hub);
   const isDone = ["current", "newer"].includes(target.state) && !differs;
   if (isDone) return { lines, data, notes };
@@ -90,9 +90,11 @@ function takeAway(target) {
   return said(target, "removed");
 }
 
-function said({ path, name, others = [] }, what, url = "") {
+function said({ path, name, state, others = [] }, what, url = "") {
   const flags = name === "consumer" ? " --global" : "";
-  const sentence = message(`block_${what}`, { path, block: name, flags, url });
+  const isNewer = state === "newer" && what === "other_hub";
+  const key = isNewer ? "newer_names_other_hub" : `block_${what}`;
+  const sentence = message(key, { path, block: name, flags, url });
   const notes = others.slice(0, MOST_NOTES).map((line) => message("foreign_block", { path, line }));
   const more = others.length - notes.length;
   if (more) notes.push(message("more_foreign_blocks", { path, number: more }));

@@ -100,8 +100,8 @@ def _name_hub(target: Target, hub_url: str) -> Result:
 def _names_other(target: Target, hub_url: str) -> bool:
     """Whether the block names another Hub than this, or what is no Hub."""
     named = target.place and blocks.hub_url(target.document or "", target.place)
-    if named is None:  # somebody has taken that line out
-        return False
+    if named is None:  # somebody has taken that line out, or a newer version has another
+        return target.state == "newer"
     if not settings.is_hub_url(named):
         return True
     return settings.one_spelling(settings.base(named)) != settings.one_spelling(hub_url)
@@ -115,7 +115,7 @@ def _put(target: Target, before: str, hub_url: str) -> str:
 
 
 def _check(target: Target, hub_url: Optional[str]) -> Result:
-    differs = target.state == "current" and hub_url and _names_other(target, hub_url)
+    differs = hub_url and _names_other(target, hub_url)
     said = _said(target, "other_hub" if differs else target.state, hub_url or "")
     if target.state in ("current", "newer") and not differs:
         return said
@@ -140,12 +140,14 @@ def _said(target: Target, what: str, hub_url: str = "") -> Result:
     flags = " --global" if target.name == "consumer" else ""
     words = {"path": target.path, "block": target.name, "flags": flags, "url": hub_url}
     data = {"file": target.path, "block": target.name, "result": what}
+    is_newer = (target.state, what) == ("newer", "other_hub")
+    key = "newer_names_other_hub" if is_newer else f"block_{what}"
     few = target.others[:MOST_NOTES]
     notes = [message("foreign_block", path=target.path, line=line) for line in few]
     more = len(target.others) - len(few)
     if more:
         notes.append(message("more_foreign_blocks", path=target.path, number=more))
-    return Result([message(f"block_{what}", **words)], data, notes)
+    return Result([message(key, **words)], data, notes)
 
 
 def _target(arguments: Arguments) -> Target:
