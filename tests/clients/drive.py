@@ -258,6 +258,7 @@ def skip_pauses(call):
     """The pauses that are asked for, and which take no time."""
     slept = []
     time.sleep = slept.append
+    web.Way.pause = lambda way, seconds: slept.append(seconds) if seconds else None
     return slept
 
 
