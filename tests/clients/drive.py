@@ -166,7 +166,7 @@ def forbid_chown(call):
     def refuse(*args):
         raise PermissionError(errno.EPERM, "no")
 
-    os.chown = refuse
+    os.fchown = refuse
 
 
 def fill_disk(call):
@@ -206,9 +206,44 @@ def watch_looks(call):
     return seen
 
 
+LOOKS = {name: getattr(os, name) for name in ("access", "lstat", "open", "readlink", "stat")}
+
+
+def become_link(call):
+    """A file or folder becomes a link to another after so many looks at it or below it."""
+    path, left = Path(call["path"]), itertools.count(call["after"], -1)
+
+    def watched(look):
+        def watch(seen, *args, **more):
+            try:
+                return look(seen, *args, **more)
+            finally:
+                if path.name in Path(str(seen)).parts and not next(left):
+                    path.rename(path.with_name("before"))
+                    path.symlink_to(call["target"])
+
+        return watch
+
+    for name, look in LOOKS.items():
+        setattr(os, name, watched(look))
+
+
 def run_init(call):
     os.chdir(call["folder"])
-    return init.run(arguments.Arguments("init", {}, [])).lines
+    return init.run(arguments.Arguments("init", call.get("flags", {}), [])).lines
+
+
+def swap_drafts(call):
+    """Each draft is replaced by a link once it is written."""
+    fsync = os.fsync
+
+    def swap(handle):
+        fsync(handle)
+        for draft in Path(call["folder"]).glob(".*.docfeedback-*"):
+            draft.unlink()
+            draft.symlink_to(call["target"])
+
+    os.fsync = swap
 
 
 def load_the_dice(call):
@@ -223,6 +258,7 @@ def skip_pauses(call):
     """The pauses that are asked for, and which take no time."""
     slept = []
     time.sleep = slept.append
+    web.Way.pause = lambda way, seconds: slept.append(seconds) if seconds else None
     return slept
 
 
@@ -286,7 +322,7 @@ def interval(call):
 
 
 def replace(call):
-    files.replace(call["path"], b"new")
+    files.replace(call["path"], b"new", files.read(call["path"]))
 
 
 def proxied(call):
@@ -577,9 +613,11 @@ DO = {
     "fill_disk": fill_disk,
     "watch_drafts": watch_drafts,
     "watch_looks": watch_looks,
+    "become_link": become_link,
     "locate": lambda call: checkout.locate(call["path"], call["folder"]).url,
     "init": run_init,
     "load_the_dice": load_the_dice,
+    "swap_drafts": swap_drafts,
     "replace": replace,
     "keep_sign_in": keep_sign_in,
     "skip_pauses": skip_pauses,

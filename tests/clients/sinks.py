@@ -8,7 +8,17 @@ from pathlib import Path
 NETWORK = {"create_connection", "connect", "getaddrinfo", "getproxies", "socket", "urlopen"}
 PROGRAMS = {"execv", "execvp", "kill", "killpg", "popen", "startfile", "system"}
 READS = {"fdopen", "get_data", "open", "read_bytes", "read_text"}
-WRITES = {"chmod", "chown", "copy", "touch", "truncate", "write_bytes", "write_text"}
+WRITES = {
+    "chmod",
+    "chown",
+    "copy",
+    "fchmod",
+    "fchown",
+    "touch",
+    "truncate",
+    "write_bytes",
+    "write_text",
+}
 FOLDERS = {"link", "mkdir", "rename", "rmdir", "rmtree", "symlink_to", "unlink"}
 PEOPLE = {"input", "print", "readline", "write"}
 CALLED = NETWORK | PROGRAMS | READS | WRITES | FOLDERS | PEOPLE
@@ -18,7 +28,7 @@ NO_FILE = "history.open"  # a question
 JAVASCRIPT = re.compile(
     r"process\.env|process\.std(?:out|err)\.write|createInterface\("
     r"|(?<![#\w])(?:connect|execFile|fetch|open|request|spawn|dns\.lookup|stream\.write|process\.kill)\("
-    r"|\b(?:append|chmod|chown|copy|cp|exec|link|mk|open|readFile|rename|rm|spawn|symlink|trunc|unlink|write)"
+    r"|\b(?:append|f?chmod|f?chown|copy|cp|exec|link|mk|open|readFile|rename|rm|spawn|symlink|trunc|unlink|write)"
     r"\w*Sync\(|create(?:Read|Write)Stream\(|fs/promises"
 )
 FUNCTION = re.compile(r"^(?:export )?(?:async )?(?:function\*? |const )(\w+)")

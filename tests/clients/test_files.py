@@ -60,6 +60,21 @@ def test_a_draft_is_open_to_nobody_else_and_has_a_name_of_its_own(sdk: Sdk, fold
     assert (folder / "AGENTS.md").read_text() == "new"
 
 
+def test_a_link_in_the_place_of_a_draft_gives_nothing_away(sdk: Sdk, folder: Path, tmp_path: Path):
+    (folder / "AGENTS.md").chmod(0o644)
+    private = tmp_path / "private"
+    private.write_text("mine")
+    private.chmod(0o600)
+
+    _, outcome = sdk.do(
+        {"do": "swap_drafts", "folder": str(folder), "target": str(private)}, _replace(folder)
+    )
+
+    assert outcome == {"unusable": "other_reason"}
+    assert private.stat().st_mode & 0o777 == 0o600
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {"AGENTS.md": "old"}
+
+
 def test_the_draft_of_another_is_left_alone(sdk: Sdk, folder: Path):
     draft = folder / f".AGENTS.md.docfeedback-{bytes(6).hex()}"
     draft.write_text("another's")

@@ -217,11 +217,74 @@ def test_a_link_of_another_user_to_a_repository_makes_no_root(client: CommandLin
 @only_root
 def test_a_file_of_another_user_that_is_no_link_gets_the_block(client: CommandLine, world: World):
     (world.folder / "AGENTS.md").write_text("theirs\n")
-    _give_away(world.folder / "AGENTS.md", world.folder)
+    _give_away(world.folder / "AGENTS.md")
 
     ended = _init(client, world)
 
     assert ended.stdout == "Added the first-party block to AGENTS.md.\n"
+    assert (world.folder / "AGENTS.md").owner() == "nobody"
+
+
+@only_root
+@pytest.mark.parametrize("flags", [[], ["--check"], ["--remove"]])
+def test_nothing_is_looked_for_in_a_folder_of_another_user(
+    client: CommandLine, world: World, flags: list[str]
+):
+    (world.folder / "AGENTS.md").write_text("theirs\n")
+    _give_away(world.folder)
+
+    ended = _init(client, world, *flags)
+
+    assert ended.exit == 2
+    assert f'AGENTS.md leads through "{world.folder}", which belongs to another' in ended.stderr
+    assert (world.folder / "AGENTS.md").read_text() == "theirs\n"
+
+
+@only_root
+def test_a_file_that_is_named_may_be_in_a_folder_of_another_user(client: CommandLine, world: World):
+    _give_away(world.folder)
+
+    ended = _init(client, world, "--file", "AGENTS.md")
+
+    assert ended.stdout == "Created AGENTS.md with the first-party block.\n"
+
+
+@only_root
+def test_nobody_elses_home_folder_is_that_of_a_person(client: CommandLine, world: World):
+    _give_away(world.home)
+
+    ended = _init(client, world, "--global")
+
+    assert f' through "{world.home}", which belongs to another user.' in ended.stderr
+    assert _read(world.home) == {}
+
+
+@pytest.mark.parametrize("name", ["AGENTS.md", ".github"])
+@pytest.mark.parametrize("is_named", [False, True])
+def test_a_link_that_comes_at_any_moment_has_nothing_else_written(
+    sdk: Sdk, world: World, name: str, is_named: bool
+):
+    """Whoever may write to the folder, too, sees when the file is read."""
+    file = {"AGENTS.md": "AGENTS.md", ".github": ".github/copilot-instructions.md"}[name]
+    flags = {"--file": file} if is_named else {}
+    mine = world.home / "mine"
+    calls = []
+    for after in range(60):
+        folder = world.folder / str(after)
+        _write(folder, {file: "theirs\n", ".git/HEAD": ""})
+        _write(mine / str(after), {Path(file).name: "mine\n"})
+        target = mine / str(after) / ("AGENTS.md" if name == "AGENTS.md" else "")
+        link = {"path": str(folder / name), "target": str(target), "after": after}
+        calls += [
+            {"do": "become_link", **link},
+            {"do": "init", "folder": str(folder), "flags": flags},
+        ]
+
+    outcomes = sdk.do(*calls)
+
+    assert {*_read(mine).values()} == {b"mine\n"}
+    codes = {each.get("code") for each in outcomes[1::2]}
+    assert {"changed_meanwhile", None} <= codes  # some came too early, some too late
 
 
 def test_a_read_only_file_is_not_changed(client: CommandLine, world: World):
@@ -316,7 +379,7 @@ def test_a_current_folder_that_is_gone_is_told(client: CommandLine, world: World
 
     ended = gone.run(["init", "--file", "x.md"], cwd=world.folder, env=world.environment)
 
-    assert ended.stderr == "Error: x.md cannot be written: there is no such file.\n"
+    assert ended.stderr == "Error: x.md cannot be read: there is no such file.\n"
 
 
 @pytest.mark.parametrize("flags", [[], ["--check"], ["--remove"]])
@@ -397,6 +460,24 @@ def test_what_others_write_while_a_person_is_asked_stays(
 
     assert b"Error: AGENTS.md was changed by another program meanwhile" in shown
     assert (code, path.read_text()) == (2, "new\n")
+
+
+@pytest.mark.parametrize("name", ["AGENTS.md", ".github"])
+def test_a_link_that_comes_while_a_person_is_asked_is_not_followed(
+    client: CommandLine, world: World, name: str
+):
+    file = {"AGENTS.md": "AGENTS.md", ".github": ".github/copilot-instructions.md"}[name]
+    _write(world.folder, {file: "same\n"})
+    _write(world.home, {file: "same\n"})
+
+    def swap() -> None:
+        (world.folder / name).rename(world.folder / "before")
+        (world.folder / name).symlink_to(world.home / name)
+
+    code, shown = _at_a_terminal(client, world, b"https://hub.acme.com\n", meanwhile=swap)
+
+    assert f"Error: {file} was changed by another program meanwhile".encode() in shown
+    assert (code, _read(world.home)) == (2, {file: b"same\n"})
 
 
 def _at_a_terminal(

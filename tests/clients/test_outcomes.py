@@ -128,6 +128,29 @@ def test_a_hub_that_takes_no_more_requests_for_long_is_left_alone(
     assert len(world.stage.asked[HUB]) == len(answers)
 
 
+def test_a_hub_that_has_one_wait_before_each_page_is_left_alone_after_two_minutes(
+    sdk: Sdk, world: World
+):
+    a_page_a_minute = [[_page(f"{n}", following=f"c{n}"), _busy(60)] for n in range(50)]
+    world.stage.answers = {HUB: [answer for each in a_page_a_minute for answer in each]}
+
+    slept, listed = sdk.do({"do": "skip_pauses"}, {"do": "reports", "client": {"token": "t-1"}})
+
+    assert listed["result"] == {"ids": ["0", "1", "2"], "code": "rate_limited"}
+    assert slept["result"] == [60, 60]
+
+
+def test_a_hub_that_gives_as_many_reports_as_ours_is_waited_for(sdk: Sdk, world: World):
+    full = [_page(*[f"{n}-{i}" for i in range(50)], following=f"c{n}") for n in range(100)]
+    full[20::20] = [_busy(60)] * 4
+    world.stage.answers = {HUB: [*full, _page("last")]}
+
+    slept, listed = sdk.do({"do": "skip_pauses"}, {"do": "reports", "client": {"token": "t-1"}})
+
+    assert (listed["result"]["ids"][-1], listed["result"].get("code")) == ("last", None)
+    assert slept["result"] == [60] * 4
+
+
 def test_only_the_pages_that_are_needed_are_fetched(sdk: Sdk, world: World):
     world.stage.answers = {HUB: [_page("a", "b", following="c1"), _page("c")]}
 

@@ -66,8 +66,8 @@ TABLE = {
         {"test_mcp_consent", "test_sign_in"},
     ),
     "reads a file that a person names, or of a repository": Row(
-        {"files._content", "roots._starts_with"},
-        {"files.contentOf", "roots.startsWith"},
+        {"files._content", "files._look", "files._open_no_link", "roots._starts_with"},
+        {"files.contentOf", "files.look", "roots.startsWith"},
         "no device; 1 MiB; what was found is in the repository, behind nobody else's link",
         {"test_files", "test_init"},
     ),
@@ -75,7 +75,7 @@ TABLE = {
         {"files.write", "files._hand_over", "files.replace", "files.remove"},
         {"files.write", "files.handOver", "files.replace", "files.remove"},
         "completely or not at all, by a new draft beside it, which is open to no more people; not a read-only one",
-        {"test_init"},
+        {"test_files", "test_init"},
     ),
     "reads and writes settings, sign-ins and the cache": Row(
         {

@@ -6,7 +6,7 @@ import { origin } from "./address.js";
 import { checkWords, usageError } from "./arguments.js";
 import { message } from "./contract.js";
 import { DocFeedbackError, ValidationError } from "./errors.js";
-import { Unusable, realPath, reasonOf, replace } from "./files.js";
+import { Unusable, read, realPath, reasonOf, replace } from "./files.js";
 import * as privateFiles from "./private_files.js";
 import * as settings from "./settings.js";
 import { trimEnd } from "./trim.js";
@@ -131,7 +131,8 @@ function refuseForTheToken(owner, { token }, hubUrl) {
 function write(path, config) {
   const data = `${JSON.stringify(config, null, 2)}\n`;
   if (!fs.lstatSync(path, { throwIfNoEntry: false })) return privateFiles.write(path, data);
-  replace(path, data);
+  const real = realPath(path);
+  replace(real, data, read(real));
   try {
     fs.chmodSync(path, 0o600);
   } catch (error) {

@@ -27,6 +27,8 @@ const CHUNK = 64 * 1024;
 const STANDARD_INPUT = "-";
 const MOMENT = 20; // milliseconds: an interrupt that ended the writer of half a text comes before we send that
 const GIT = [".git", "git~1"]; // its own folder, as Windows abbreviates it too; disks may ignore case
+// Without waiting for the writer of a FIFO; Windows has neither flag.
+const NO_LINK = fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0);
 export const MOST_LINKS = 40; // in one path, as Linux has it
 
 /** A file that cannot be read or written; `reason` is its message in `messages.json`. */
@@ -34,6 +36,13 @@ export class Unusable extends Error {
   constructor(reason) {
     super(reason);
     this.reason = reason;
+  }
+}
+
+/** Others have changed the file, or what leads to it, since it was read. */
+export class Changed extends Unusable {
+  constructor() {
+    super("other_reason");
   }
 }
 
@@ -76,13 +85,27 @@ export function readBase64(text) {
   }
 }
 
-/** What is in the file, through symbolic links; null where there is none, or Unusable. */
+/** The content of the file at a path without links; null where there is none, or Unusable. */
 export function read(path) {
+  return look(path)?.data ?? null;
+}
+
+/** The file as `{data, state}`, of one and the same file, not through a symbolic link; null where there is none. */
+function look(path) {
   return attempt(() => {
-    const found = stateOf(path);
-    if (!found) return null;
-    if (found.isFIFO()) throw new Unusable("not_a_regular_file");
-    return contentOf(path, "document_too_large");
+    let handle;
+    try {
+      handle = fs.openSync(path, NO_LINK);
+      const state = fs.fstatSync(handle);
+      if (state.isDirectory()) throw new Unusable("is_a_directory");
+      if (!state.isFile()) throw new Unusable("not_a_regular_file");
+      return { data: bounded(handle, "document_too_large"), state };
+    } catch (error) {
+      if (error.code === "ENOENT") return null;
+      throw error;
+    } finally {
+      if (handle !== undefined) fs.closeSync(handle);
+    }
   });
 }
 
@@ -123,32 +146,29 @@ export function stateOf(path) {
   }
 }
 
-/** Where the file is, existing or not, if it is not below the folder, or is git's; else null. */
-export function outside(path, folder) {
-  return attempt(() => {
-    const inside = realPath(folder);
-    const real = endOf(path, inside);
-    const names = way(inside, real);
-    return !names || names.some((name) => GIT.includes(name.toLowerCase())) ? real : null;
-  });
+/** Whether a path without links is not below the folder, or is git's. */
+export function isOutside(real, folder) {
+  const names = way(realPath(folder), real);
+  return !names || names.some((name) => GIT.includes(name.toLowerCase()));
 }
 
 /** Whether a link on the way to the file leads to what is neither the folder nor below it. */
 export function leadsOut(path, folder) {
-  return attempt(() => {
-    const inside = realPath(folder);
-    const real = endOf(path, inside);
-    return real !== inside && !way(inside, real);
-  });
+  const inside = realPath(folder);
+  const real = placeOf(path, folder);
+  return real !== inside && !way(inside, real);
 }
 
 /**
  * Where the links on the way to the file lead; what is outside the folder is not looked at, but text: where
  * an automounter runs, looking at `/net/<host>/x` would already tell the host.
  */
-function endOf(path, inside) {
-  const isNear = (step) => step === inside || way(inside, step) || way(step, inside);
-  return lastOf(steps(path, isNear));
+export function placeOf(path, folder) {
+  return attempt(() => {
+    const inside = realPath(folder);
+    const isNear = (step) => step === inside || way(inside, step) || way(step, inside);
+    return lastOf(steps(path, isNear));
+  });
 }
 
 /** The first link on the way to the file, or folder below the folder, of another user than root; else null. */
@@ -171,28 +191,35 @@ function way(folder, path) {
 }
 
 /**
- * Write the file anew, or Unusable: an interrupted write leaves the old one as it was. A symbolic
- * link stays one, and its target is written; mode and owner are kept.
+ * Replace the content of the file at a path without links, or Unusable: an interrupted write leaves the old one.
+ * `before`: what was read there, null without a file, else Changed. Mode and owner are kept, and a link that
+ * has come there is not followed.
  */
-export function replace(path, data) {
+export function replace(path, data, before) {
+  const seen = unchanged(path, before);
   attempt(() => {
-    const target = realPath(path);
-    fs.mkdirSync(dirname(target), { recursive: true });
-    const before = stateOf(target);
-    if (before) refuseReadOnly(target);
-    write(target, data, { before });
+    fs.mkdirSync(dirname(path), { recursive: true });
+    if (seen) refuseReadOnly(path);
+    write(path, data, { before: seen?.state });
   });
 }
 
-/** Delete the file; a symbolic link stays, and its target is left empty. */
-export function remove(path) {
-  if (fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
-    return replace(path, Buffer.alloc(0));
-  }
-  return attempt(() => {
+/** Delete the file at a path without links, in which `before` was read; else Unusable or Changed. */
+export function remove(path, before) {
+  unchanged(path, before);
+  attempt(() => {
     refuseReadOnly(path);
     fs.unlinkSync(path);
   });
+}
+
+/** The file as it is, or Changed if others have written it, or made a link of it or its folders. */
+function unchanged(path, before) {
+  if (realPath(path) !== path) throw new Changed();
+  const seen = look(path);
+  const isSame = seen && before ? seen.data.equals(before) : !seen && !before;
+  if (!isSame) throw new Changed();
+  return seen;
 }
 
 /** Refuse read-only files, because replacing a file does not need permission to write it. */
@@ -220,8 +247,9 @@ async function readStandardInput() {
 }
 
 /**
- * By a draft beside it, which is never open to more people than the file. `before`: the file whose
- * owner and mode it gets; without one, its mode is `mode`.
+ * By a draft beside it, which is never open to more people than the file; no folder on the way is a link, and
+ * Changed if others move it meanwhile. `before`: the file whose owner and mode it gets; without one, its mode is
+ * `mode`.
  */
 export function write(target, data, { before, mode = 0o666 } = {}) {
   const suffix = randomBytes(6).toString("hex");
@@ -231,10 +259,11 @@ export function write(target, data, { before, mode = 0o666 } = {}) {
     try {
       fs.writeFileSync(handle, data);
       fs.fsyncSync(handle);
+      if (before) handOver(handle, before);
+      refuseMoved(draft, handle);
     } finally {
       fs.closeSync(handle);
     }
-    if (before) handOver(draft, before);
     fs.renameSync(draft, target);
   } catch (error) {
     fs.rmSync(draft, { force: true });
@@ -242,9 +271,18 @@ export function write(target, data, { before, mode = 0o666 } = {}) {
   }
 }
 
-function handOver(draft, { uid, gid, mode }) {
-  fs.chownSync(draft, uid, gid);
-  fs.chmodSync(draft, mode & 0o7777);
+/** Changed if another file than the open draft is at its path, or a link is on the way there. */
+function refuseMoved(draft, handle) {
+  if (realPath(draft) !== draft) throw new Changed();
+  if (!process.geteuid) return; // Windows numbers files otherwise
+  const [there, ours] = [fs.lstatSync(draft, { bigint: true }), fs.fstatSync(handle, { bigint: true })];
+  if (there.ino !== ours.ino || there.dev !== ours.dev) throw new Changed();
+}
+
+/** Give the open draft its owner and mode: at its path, another user may have put a link. */
+function handOver(handle, { uid, gid, mode }) {
+  fs.fchownSync(handle, uid, gid);
+  fs.fchmodSync(handle, mode & 0o777);
 }
 
 /** Where the file is or would be, through symbolic links, its folders' and dangling ones too; or Unusable. */

@@ -1,12 +1,12 @@
 /** `init`: the instruction blocks in the files of a repository, or of a person. */
 
 import { lstatSync, realpathSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { usageError } from "./arguments.js";
 import { Damaged, find, foreign, hubUrlOf, nameHub, put, takeOut } from "./blocks.js";
 import { message } from "./contract.js";
 import { DocFeedbackError } from "./errors.js";
-import { Unusable, ofAnotherUser, outside, read, remove, replace } from "./files.js";
+import { Changed, Unusable, isOutside, ofAnotherUser, placeOf, read, realPath, remove, replace } from "./files.js";
 import { root } from "./roots.js";
 import { base, home, hubUrl, isHubUrl, noHubUrl, oneSpelling } from "./settings.js";
 import { ask } from "./terminal.js";
@@ -62,14 +62,14 @@ function renameHub(target, hub) {
 }
 
 /** Whether the block names another Hub than this, or what is no Hub. */
-function namesOther({ document, place }, hub) {
+function namesOther({ document, place, state }, hub) {
   const named = place && hubUrlOf(document, place);
-  if (named === null) return false; // somebody has taken that line out
+  if (named === null) return state === "newer"; // else somebody has taken that line out
   return !isHubUrl(named) || oneSpelling(base(named)) !== oneSpelling(hub);
 }
 
 function check(target, hub) {
-  const differs = target.state === "current" && hub && namesOther(target, hub);
+  const differs = hub && namesOther(target, hub);
   const { lines, data, notes } = said(target, differs ? "other_hub" : target.state, hub);
   const isDone = ["current", "newer"].includes(target.state) && !differs;
   if (isDone) return { lines, data, notes };
@@ -77,24 +77,24 @@ function check(target, hub) {
 }
 
 function takeAway(target) {
-  const { path, name, document, place } = target;
+  const { path, real, name, document, place } = target;
   if (!place) return said(target, "not_there");
   if (place.state === "pasted_older") {
     throw damaged(path, name, new Damaged("edited_by_hand", place.line));
   }
   const rest = takeOut(document, place);
-  if (rest === RULE_HEAD) { // nobody else makes such a file
-    refuseChanged(target);
-    attempt("unwritable_file", path, () => remove(path));
-  } else {
-    save(target, rest);
-  }
+  const isLink = look(() => lstatSync(path))?.isSymbolicLink(); // which stays, and leads to an empty file
+  if (rest !== RULE_HEAD) save(target, rest);
+  else if (isLink) save(target, "");
+  else attempt("unwritable_file", path, () => remove(real, bytesOf(document))); // nobody else makes such a file
   return said(target, "removed");
 }
 
-function said({ path, name, others = [] }, what, url = "") {
+function said({ path, name, state, others = [] }, what, url = "") {
   const flags = name === "consumer" ? " --global" : "";
-  const sentence = message(`block_${what}`, { path, block: name, flags, url });
+  const isNewer = state === "newer" && what === "other_hub";
+  const key = isNewer ? "newer_names_other_hub" : `block_${what}`;
+  const sentence = message(key, { path, block: name, flags, url });
   const notes = others.slice(0, MOST_NOTES).map((line) => message("foreign_block", { path, line }));
   const more = others.length - notes.length;
   if (more) notes.push(message("more_foreign_blocks", { path, number: more }));
@@ -103,29 +103,35 @@ function said({ path, name, others = [] }, what, url = "") {
 
 /**
  * The file that is named, else the first with the block, else the first of the candidates:
- * `{path, name, document, place, state}`, with `document` null without a file, `place` without the
- * block, `state` one of `absent`, `outdated`, `current`, `edited` and `newer`, and `others` the lines where
- * blocks of other tools begin.
+ * `{path, real, name, document, place, state}`. `path` is what a person calls the file, and `real` where it is,
+ * which is decided once: links that come later are not followed. `document` is null without a file, `place`
+ * without the block, `state` one of `absent`, `outdated`, `current`, `edited` and `newer`, and `others` the lines
+ * where blocks of other tools begin.
  *
  * The candidates are at the root of the repository, without one in the current folder. One whose
- * links lead out of there, into `.git`, or are another user's is not read: somebody else chose where
- * to. A file that is named may be anywhere, and that of a person where their own links lead.
+ * links lead out of there, into `.git`, or are another user's, as the root may be, is not read: somebody
+ * else chose where to. A file that is named may be anywhere, and that of a person where their own links lead.
  */
 function targetOf(flags) {
   const name = flags.has("--global") ? "consumer" : "first-party";
-  const path = flags.get("--file");
-  if (path !== undefined) return examine(path, name);
-  if (name === "consumer") return examine(globalPath(), name);
+  const path = flags.get("--file") ?? (name === "consumer" ? globalPath() : null);
+  if (path !== null) return examine(path, attempt("unreadable_file", path, () => realPath(path)), name);
   const folder = attempt("unreadable_file", ".", root);
   const found = [...candidates(folder)];
   for (const candidate of found) {
-    const target = refusal(candidate, folder) ? null : examine(candidate, name);
+    const real = placeIn(folder, candidate);
+    const target = refusal(candidate, real, folder) ? null : examine(candidate, real, name);
     if (target?.place) return target;
   }
   const chosen = found[0] ?? below(folder, CANDIDATES[0]);
-  const refused = refusal(chosen, folder);
+  const real = placeIn(folder, chosen);
+  const refused = refusal(chosen, real, folder);
   if (refused) throw refused;
-  return examine(chosen, name);
+  return examine(chosen, real, name);
+}
+
+function placeIn(folder, path) {
+  return attempt("unreadable_file", path, () => placeOf(path, folder));
 }
 
 /** The file of a person; an error without a home folder, or if another user chose where it is. */
@@ -138,9 +144,8 @@ function globalPath() {
 }
 
 /** Why a file that was found is not used, if its links lead out or another user may choose where to; else null. */
-function refusal(path, folder) {
-  const real = attempt("unreadable_file", path, () => outside(path, folder));
-  if (real) {
+function refusal(path, real, folder) {
+  if (isOutside(real, folder)) {
     const words = { path, real: quoted(real), folder: realpathSync(folder) };
     return DocFeedbackError.of("outside_folder", words);
   }
@@ -148,7 +153,8 @@ function refusal(path, folder) {
 }
 
 function refusalOfOthers(path, folder) {
-  const link = attempt("unreadable_file", path, () => ofAnotherUser(path, folder));
+  const aboveRoot = () => dirname(realPath(folder)); // so the root itself counts
+  const link = attempt("unreadable_file", path, () => ofAnotherUser(path, aboveRoot()));
   return link ? DocFeedbackError.of("another_users_link", { path, link: quoted(link) }) : null;
 }
 
@@ -159,7 +165,7 @@ function below(folder, name) {
 function* candidates(folder) {
   for (const name of CANDIDATES) {
     const path = below(folder, name);
-    const isOut = look(() => outside(path, folder)); // and is not looked at
+    const isOut = look(() => isOutside(placeOf(path, folder), folder)); // and is not looked at
     if (name === RULES && (isOut || look(() => statSync(path))?.isDirectory())) {
       yield below(folder, IN_RULES_FOLDER);
     } else if (isOut || look(() => lstatSync(path))) {
@@ -177,16 +183,16 @@ function look(find) {
   }
 }
 
-function examine(path, name) {
-  const document = documentAt(path);
-  if (document === null) return { path, name, document, place: null, state: "absent" };
+function examine(path, real, name) {
+  const document = documentAt(path, real);
+  if (document === null) return { path, real, name, document, place: null, state: "absent" };
   const place = undamaged({ path, name }, () => find(document, name));
   const state = place ? (STATES[place.state] ?? place.state) : "absent";
-  return { path, name, document, place, state, others: foreign(document) };
+  return { path, real, name, document, place, state, others: foreign(document) };
 }
 
-function documentAt(path) {
-  const data = attempt("unreadable_file", path, () => read(path));
+function documentAt(path, real) {
+  const data = attempt("unreadable_file", path, () => read(real));
   if (data === null) return null;
   if (UTF_16.includes(data.toString("hex", 0, 2))) throw DocFeedbackError.of("not_utf8", { path });
   return data.toString("latin1");
@@ -200,21 +206,21 @@ function undamaged({ path, name }, work) {
   }
 }
 
-/** Refuse to write over what others have written since, such as while a person was asked for the Hub. */
-function refuseChanged({ path, document }) {
-  if (documentAt(path) !== document) throw DocFeedbackError.of("changed_meanwhile", { path });
+function save({ path, real, document }, text) {
+  const before = document === null ? null : bytesOf(document);
+  attempt("unwritable_file", path, () => replace(real, bytesOf(text), before));
 }
 
-function save(target, document) {
-  const { path } = target;
-  refuseChanged(target);
-  attempt("unwritable_file", path, () => replace(path, Buffer.from(document, "latin1")));
+function bytesOf(document) {
+  return Buffer.from(document, "latin1");
 }
 
+/** Tell why a file is not used, such as that others wrote it while a person was asked for the Hub. */
 function attempt(code, path, work) {
   try {
     return work();
   } catch (error) {
+    if (error instanceof Changed) throw DocFeedbackError.of("changed_meanwhile", { path });
     if (!(error instanceof Unusable)) throw error;
     throw DocFeedbackError.of(code, { path, reason: message(error.reason) });
   }

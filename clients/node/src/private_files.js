@@ -80,7 +80,8 @@ export function keep(path, data) {
 
 /** Replace the file completely or not at all, or Unusable; its folder exists. */
 export function write(path, data) {
-  attempt(() => writeDraft(path, data, { mode: 0o600 }));
+  const real = join(realPath(dirname(path)), basename(path));
+  attempt(() => writeDraft(real, data, { mode: 0o600 }));
 }
 
 /** Whether there is such a file; Unusable where that is not known. */

@@ -17,6 +17,9 @@ const MAX_PAGES = 20_000; // a million reports
 const MAX_EMPTY_PAGES = 10; // in a row
 const MAX_WAIT_SECONDS = 60; // before a page, where so many were asked for that the Hub takes no more for now
 
+const PATIENCE_SECONDS = 120; // for all pages together
+const PATIENCE_FOR_A_REPORT = 0.1; // more for each that came: a Hub of ours gives 1,000 in a minute
+
 /**
  * The filters that are given, or ValidationError, since a wrong one would list everything. `flags`:
  * what the person who gave them knows them by.
@@ -51,10 +54,14 @@ export async function fetchPage(hubUrl, token, asked, milliseconds, way) {
   return { reports: objectsOf(body.reports, ...REQUIRED).map(shaped), following };
 }
 
-/** All pages; `ask` fetches one. ServerError if the list does not end. `signal` ends a pause. */
+/**
+ * All pages; `ask` fetches one. ServerError if the list does not end, RateLimited if the Hub has one wait for
+ * too long before a page, or before all of them together. `signal` ends a pause.
+ */
 export async function* pages(hubUrl, filters, ask, signal) {
   const seen = new Set();
   let empty = 0;
+  let patience = PATIENCE_SECONDS;
   let page = await ask(filters);
   while (true) {
     yield page;
@@ -64,20 +71,28 @@ export async function* pages(hubUrl, filters, ask, signal) {
     const isLong = seen.size === MAX_PAGES || empty === MAX_EMPTY_PAGES;
     if (isLong || seen.has(following)) throw endless(hubUrl, 200);
     seen.add(following);
-    page = await next(ask, { ...filters, cursor: following }, signal);
+    patience += PATIENCE_FOR_A_REPORT * page.reports.length;
+    const options = { most: Math.min(MAX_WAIT_SECONDS, patience), signal };
+    const found = await next(ask, { ...filters, cursor: following }, options);
+    page = found.page;
+    patience -= found.waited;
   }
 }
 
-/** A page after the first, as soon as the Hub takes another request. */
-async function next(ask, asked, signal) {
+/**
+ * A page after the first, as soon as the Hub takes another request, and how many seconds that took, as
+ * `{page, waited}`; RateLimited if these are more than `most`.
+ */
+async function next(ask, asked, { most, signal }) {
+  let waited = 0;
   try {
-    return await ask(asked);
+    return { page: await ask(asked), waited };
   } catch (error) {
-    const seconds = error instanceof RateLimited ? error.retryAfter : null;
-    if (typeof seconds !== "number" || seconds > MAX_WAIT_SECONDS) throw error;
-    await pause(seconds * 1000, undefined, { signal }).catch(() => signal.throwIfAborted());
+    waited = error instanceof RateLimited ? error.retryAfter : null;
+    if (typeof waited !== "number" || waited > most) throw error;
+    await pause(waited * 1000, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
-  return ask(asked);
+  return { page: await ask(asked), waited };
 }
 
 function endless(url, status) {

@@ -141,7 +141,8 @@ def _write(config: Dict[str, str]) -> None:
     data = text.encode(errors="backslashreplace")  # half a surrogate pair, as JSON escapes it too
     if not path.exists() and not path.is_symlink():
         return private_files.write(path, data)
-    files.replace(str(path), data)
+    real = files.resolved(str(path))
+    files.replace(real, data, files.read(real))
     try:
         path.chmod(0o600)
     except OSError as error:

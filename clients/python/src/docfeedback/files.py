@@ -11,7 +11,7 @@ import sys
 import time
 from base64 import urlsafe_b64decode
 from pathlib import Path
-from typing import Any, BinaryIO, Iterator, List, Optional, Tuple
+from typing import Any, BinaryIO, Iterator, List, NamedTuple, Optional, Tuple
 
 from . import document
 from .contract import message
@@ -45,6 +45,20 @@ class Unusable(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class Changed(Unusable):
+    """Others have changed the file, or what leads to it, since it was read."""
+
+    def __init__(self) -> None:
+        super().__init__("other_reason")
+
+
+class Seen(NamedTuple):
+    """A file's content, and whose it is: of one and the same file, whatever stands there by now."""
+
+    data: bytes
+    state: os.stat_result
 
 
 def read_text(path: str) -> str:
@@ -83,15 +97,29 @@ def read_base64(text: str) -> Any:
 
 
 def read(path: str) -> Optional[bytes]:
-    """The content of the file, through symbolic links; None if it does not exist. Raises Unusable."""
+    """The content of the file at a path without links; None if it does not exist. Raises Unusable."""
+    seen = _look(path)
+    return seen.data if seen else None
+
+
+def _look(path: str) -> Optional[Seen]:
+    """The file, not through a symbolic link; None if it does not exist. Raises Unusable."""
     try:
-        if stat.S_ISFIFO(Path(path).stat().st_mode):
-            raise Unusable("not_a_regular_file")
-        return _content(path, "document_too_large")
+        with open(path, "rb", opener=_open_no_link) as file:
+            state = os.fstat(file.fileno())
+            if not stat.S_ISREG(state.st_mode):
+                raise Unusable("not_a_regular_file")
+            return Seen(bounded(file, "document_too_large"), state)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise Unusable(reason_of(error)) from None
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    """Open a file without waiting for the writer of a FIFO (Windows has neither flag)."""
+    more = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    return os.open(path, flags | more)
 
 
 def _content(path: str, too_large: str) -> bytes:
@@ -122,22 +150,21 @@ def _standard_input() -> bytes:
     return data
 
 
-def outside(path: str, folder: str) -> Optional[str]:
-    """Where the file is, existing or not, if that is not below the folder, or is git's; else None."""
-    real, inside = _end(path, folder), Path(os.path.realpath(folder))
-    if inside not in real.parents:
-        return str(real)
-    names = (name.lower() for name in real.relative_to(inside).parts)
-    return str(real) if any(name in GIT for name in names) else None
+def is_outside(real: str, folder: str) -> bool:
+    """Whether a path without links is not below the folder, or is git's."""
+    path, inside = Path(real), Path(os.path.realpath(folder))
+    if inside not in path.parents:
+        return True
+    return any(name.lower() in GIT for name in path.relative_to(inside).parts)
 
 
 def leads_out(path: str, folder: str) -> bool:
     """Whether a link on the way to the file leads to what is neither the folder nor below it."""
-    real, inside = _end(path, folder), Path(os.path.realpath(folder))
+    real, inside = Path(place(path, folder)), Path(os.path.realpath(folder))
     return inside not in (real, *real.parents)
 
 
-def _end(path: str, folder: str) -> Path:
+def place(path: str, folder: str) -> str:
     """Where the links on the way to the file lead; what is outside the folder is not looked at, but text.
 
     Where an automounter runs, looking at `/net/<host>/x` would already tell the host.
@@ -145,8 +172,16 @@ def _end(path: str, folder: str) -> Path:
     inside, end = Path(os.path.realpath(folder)), Path()
     for end, rest in _way(path):
         if inside not in (end, *end.parents) and end not in inside.parents:
-            return Path(os.path.normpath(end.joinpath(*rest)))
-    return end
+            return os.path.normpath(end.joinpath(*rest))
+    return str(end)
+
+
+def resolved(path: str) -> str:
+    """Where the file is or would be, through symbolic links. Raises Unusable."""
+    try:
+        return str([step for step, _ in _way(path)][-1])
+    except OSError as error:
+        raise Unusable(reason_of(error)) from None
 
 
 def of_another_user(path: str, folder: str) -> Optional[str]:
@@ -193,32 +228,40 @@ def link_target(path: str) -> Optional[str]:
         return None
 
 
-def replace(path: str, data: bytes) -> None:
-    """Replace the content of a file; an interrupted write leaves the old one. Raises Unusable.
+def replace(path: str, data: bytes, before: Optional[bytes]) -> None:
+    """Replace the content of the file at a path without links; an interrupted write leaves the old one.
 
-    A symbolic link stays one, and its target is written; mode and owner are kept.
+    `before`: what was read there, None without a file. Mode and owner are kept, and a link that has come
+    there is not followed. Raises Unusable or Changed.
     """
+    seen = _unchanged(path, before)
     try:
-        target = Path(os.path.realpath(path))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        before = target.stat() if target.exists() else None
-        if before is not None:
-            _refuse_read_only(target)
-        write(target, data, before)
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        if seen is not None:
+            _refuse_read_only(Path(path))
+        write(Path(path), data, seen.state if seen else None)
     except OSError as error:
         raise Unusable(reason_of(error)) from None
 
 
-def remove(path: str) -> None:
-    """Delete the file; a symbolic link stays, and its target is emptied."""
-    if Path(path).is_symlink():
-        return replace(path, b"")
+def remove(path: str, before: bytes) -> None:
+    """Delete the file at a path without links, in which that was read. Raises Unusable or Changed."""
+    _unchanged(path, before)
     try:
         _refuse_read_only(Path(path))
         Path(path).unlink()
     except OSError as error:
         raise Unusable(reason_of(error)) from None
-    return None
+
+
+def _unchanged(path: str, before: Optional[bytes]) -> Optional[Seen]:
+    """The file as it is. Raises Changed if others have written it, or made a link of it or its folders."""
+    if resolved(path) != path:
+        raise Changed
+    seen = _look(path)
+    if (seen.data if seen else None) != before:
+        raise Changed
+    return seen
 
 
 def _refuse_read_only(path: Path) -> None:
@@ -232,7 +275,8 @@ def write(
 ) -> None:
     """Write a draft beside the file and rename it; it is never readable by more people than the file.
 
-    `before`: the file whose owner and mode it gets; without one, its mode is `mode`. Raises OSError.
+    No folder on the way is a link. `before`: the file whose owner and mode it gets; without one, its mode is
+    `mode`. Raises OSError, or Changed if others move it meanwhile.
     """
     draft = target.with_name(f".{target.name}.docfeedback-{os.urandom(6).hex()}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if before else mode)
@@ -241,8 +285,9 @@ def write(
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if before is not None:
-            _hand_over(draft, before)
+            if before is not None:
+                _hand_over(file.fileno(), before)
+            _refuse_moved(draft, file.fileno())
         draft.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -250,10 +295,19 @@ def write(
         raise
 
 
-def _hand_over(draft: Path, before: os.stat_result) -> None:
-    if hasattr(os, "chown"):
-        os.chown(draft, before.st_uid, before.st_gid)
-    draft.chmod(stat.S_IMODE(before.st_mode))
+def _refuse_moved(draft: Path, handle: int) -> None:
+    """Raise Changed if another file than the open draft is at its path, or a link is on the way there."""
+    if resolved(str(draft)) != str(draft):
+        raise Changed
+    if hasattr(os, "fchown") and not os.path.samestat(draft.lstat(), os.fstat(handle)):
+        raise Changed
+
+
+def _hand_over(handle: int, before: os.stat_result) -> None:
+    """Give the open draft its owner and mode: at its path, another user may have put a link."""
+    if hasattr(os, "fchown"):  # Windows has no owners and modes
+        os.fchown(handle, before.st_uid, before.st_gid)
+        os.fchmod(handle, before.st_mode & 0o777)
 
 
 def reason_of(error: OSError) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import os
+from pathlib import Path
 from typing import Iterator, NamedTuple, Optional, Sequence
 
 from . import blocks, files, roots, settings, terminal
@@ -25,10 +27,12 @@ GLOBAL = "~/.claude/CLAUDE.md"
 class Target(NamedTuple):
     """A file and a block; `document` is None without a file, `place` None without the block.
 
-    `others` are the lines where blocks of other tools begin.
+    `path` is what a person calls the file, and `real` where it is, which is decided once: links that
+    come later are not followed. `others` are the lines where blocks of other tools begin.
     """
 
     path: str
+    real: str
     name: str
     document: Optional[str]
     place: Optional[Place]
@@ -96,8 +100,8 @@ def _name_hub(target: Target, hub_url: str) -> Result:
 def _names_other(target: Target, hub_url: str) -> bool:
     """Whether the block names another Hub than this, or what is no Hub."""
     named = target.place and blocks.hub_url(target.document or "", target.place)
-    if named is None:  # somebody has taken that line out
-        return False
+    if named is None:  # somebody has taken that line out, or a newer version has another
+        return target.state == "newer"
     if not settings.is_hub_url(named):
         return True
     return settings.one_spelling(settings.base(named)) != settings.one_spelling(hub_url)
@@ -111,7 +115,7 @@ def _put(target: Target, before: str, hub_url: str) -> str:
 
 
 def _check(target: Target, hub_url: Optional[str]) -> Result:
-    differs = target.state == "current" and hub_url and _names_other(target, hub_url)
+    differs = hub_url and _names_other(target, hub_url)
     said = _said(target, "other_hub" if differs else target.state, hub_url or "")
     if target.state in ("current", "newer") and not differs:
         return said
@@ -126,7 +130,7 @@ def _remove(target: Target) -> Result:
         raise _damaged(target.path, target.name, Damaged("edited_by_hand", target.place.line))
     rest = blocks.take_out(target.document, target.place)
     if rest == RULE_HEAD:  # nobody else makes such a file
-        _delete(target)
+        _delete(target, target.document)
     else:
         _save(target, rest)
     return _said(target, "removed")
@@ -136,40 +140,51 @@ def _said(target: Target, what: str, hub_url: str = "") -> Result:
     flags = " --global" if target.name == "consumer" else ""
     words = {"path": target.path, "block": target.name, "flags": flags, "url": hub_url}
     data = {"file": target.path, "block": target.name, "result": what}
+    is_newer = (target.state, what) == ("newer", "other_hub")
+    key = "newer_names_other_hub" if is_newer else f"block_{what}"
     few = target.others[:MOST_NOTES]
     notes = [message("foreign_block", path=target.path, line=line) for line in few]
     more = len(target.others) - len(few)
     if more:
         notes.append(message("more_foreign_blocks", path=target.path, number=more))
-    return Result([message(f"block_{what}", **words)], data, notes)
+    return Result([message(key, **words)], data, notes)
 
 
 def _target(arguments: Arguments) -> Target:
     """The named file, else the first with the block, else the first candidate.
 
     The candidates are at the root of the repository, without one in the current folder. One whose
-    links lead out of there, into `.git`, or are another user's is not read: somebody else chose where
-    to. A file that is named may be anywhere, and that of a person where their own links lead.
+    links lead out of there, into `.git`, or are another user's, as the root may be, is not read: somebody
+    else chose where to. A file that is named may be anywhere, and that of a person where their own links lead.
     """
     name = "consumer" if "--global" in arguments.flags else "first-party"
     path = arguments.get("--file")
+    if path is None and name == "consumer":
+        path = _global()
     if path is not None:
-        return _read(path, name)
-    if name == "consumer":
-        return _read(_global(), name)
+        return _read(path, _resolved(path), name)
     try:
         root = roots.root()
     except files.Unusable as error:
         raise _unusable("unreadable_file", os.curdir, error) from None
     found = list(_candidates(root))
     for path in found:
-        target = None if _refusal(path, root) else _read(path, name)
+        real = files.place(path, root)
+        target = None if _refusal(path, real, root) else _read(path, real, name)
         if target and target.place:
             return target
     path = found[0] if found else _below(root, CANDIDATES[0])
-    if refusal := _refusal(path, root):
+    real = files.place(path, root)
+    if refusal := _refusal(path, real, root):
         raise refusal
-    return _read(path, name)
+    return _read(path, real, name)
+
+
+def _resolved(path: str) -> str:
+    try:
+        return files.resolved(path)
+    except files.Unusable as error:
+        raise _unusable("unreadable_file", path, error) from None
 
 
 def _global() -> str:
@@ -181,16 +196,17 @@ def _global() -> str:
     return path
 
 
-def _refusal(path: str, root: str) -> Optional[DocFeedbackError]:
+def _refusal(path: str, real: str, root: str) -> Optional[DocFeedbackError]:
     """Why a file that was found is not used, if its links lead out or another user may choose where to."""
-    if real := files.outside(path, root):
+    if files.is_outside(real, root):
         folder = os.path.realpath(root)
         return DocFeedbackError.of("outside_folder", path=path, real=quoted(real), folder=folder)
     return _refusal_of_others(path, root)
 
 
 def _refusal_of_others(path: str, root: str) -> Optional[DocFeedbackError]:
-    if link := files.of_another_user(path, root):
+    above = Path(os.path.realpath(root)).parent  # so the root itself counts
+    if link := files.of_another_user(path, str(above)):
         return DocFeedbackError.of("another_users_link", path=path, link=quoted(link))
     return None
 
@@ -198,7 +214,7 @@ def _refusal_of_others(path: str, root: str) -> Optional[DocFeedbackError]:
 def _candidates(root: str) -> Iterator[str]:
     for name in CANDIDATES:
         path = _below(root, name)
-        is_out = files.outside(path, root) is not None  # and is not looked at
+        is_out = files.is_outside(files.place(path, root), root)  # and is not looked at
         is_folder = is_out or os.path.isdir(path)  # noqa: PTH112 (before 3.14, the other may raise)
         if name == RULES and is_folder:
             yield _below(root, IN_RULES_FOLDER)
@@ -210,20 +226,20 @@ def _below(root: str, name: str) -> str:
     return name if root == "." else f"{root}/{name}"
 
 
-def _read(path: str, name: str) -> Target:
-    document = _document(path)
+def _read(path: str, real: str, name: str) -> Target:
+    document = _document(path, real)
     if document is None:
-        return Target(path, name, None, None)
+        return Target(path, real, name, None, None)
     try:
         place = blocks.find(document, name)
-        return Target(path, name, document, place, blocks.foreign(document))
+        return Target(path, real, name, document, place, blocks.foreign(document))
     except Damaged as damage:
         raise _damaged(path, name, damage) from None
 
 
-def _document(path: str) -> Optional[str]:
+def _document(path: str, real: str) -> Optional[str]:
     try:
-        data = files.read(path)
+        data = files.read(real)
     except files.Unusable as error:
         raise _unusable("unreadable_file", path, error) from None
     if data is not None and data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
@@ -232,25 +248,29 @@ def _document(path: str) -> Optional[str]:
 
 
 def _save(target: Target, document: str) -> None:
-    _refuse_changed(target)
+    before = None if target.document is None else target.document.encode("latin-1")
+    with _told(target):
+        files.replace(target.real, document.encode("latin-1"), before)
+
+
+def _delete(target: Target, document: str) -> None:
+    """Delete the file; of a symbolic link the target is emptied, and the link stays."""
+    if Path(target.path).is_symlink():
+        return _save(target, "")
+    with _told(target):
+        files.remove(target.real, document.encode("latin-1"))
+    return None
+
+
+@contextlib.contextmanager
+def _told(target: Target) -> Iterator[None]:
+    """Tell why the file was not written, such as that others wrote it while a person was asked for the Hub."""
     try:
-        files.replace(target.path, document.encode("latin-1"))
+        yield
+    except files.Changed:
+        raise DocFeedbackError.of("changed_meanwhile", path=target.path) from None
     except files.Unusable as error:
         raise _unusable("unwritable_file", target.path, error) from None
-
-
-def _delete(target: Target) -> None:
-    _refuse_changed(target)
-    try:
-        files.remove(target.path)
-    except files.Unusable as error:
-        raise _unusable("unwritable_file", target.path, error) from None
-
-
-def _refuse_changed(target: Target) -> None:
-    """Refuse to write over what others have written since, such as while a person was asked for the Hub."""
-    if _document(target.path) != target.document:
-        raise DocFeedbackError.of("changed_meanwhile", path=target.path)
 
 
 def _unusable(code: str, path: str, error: files.Unusable) -> DocFeedbackError:

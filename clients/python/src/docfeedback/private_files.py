@@ -76,7 +76,8 @@ def keep(path: Path, data: bytes) -> None:
 def write(path: Path, data: bytes) -> None:
     """Replace the file completely or not at all; its folder exists. Raises Unusable."""
     with _reasons():
-        files.write(path, data, None, mode=0o600)
+        folder = Path(files.resolved(str(path.parent)))
+        files.write(folder / path.name, data, None, mode=0o600)
 
 
 def is_there(path: Path) -> bool:

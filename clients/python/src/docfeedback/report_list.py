@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Set
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Set, Tuple
 from urllib.parse import urlencode
 
 from . import hub, settings, web
@@ -23,6 +23,8 @@ MAX_EMPTY_PAGES = 10  # in a row
 MAX_WAIT_SECONDS = (
     60  # before a page, where so many were asked for that the Hub takes no more for now
 )
+PATIENCE_SECONDS = 120  # for all pages together
+PATIENCE_FOR_A_REPORT = 0.1  # more for each that came: a Hub of ours gives 1,000 in a minute
 
 
 class Page(NamedTuple):
@@ -68,10 +70,13 @@ def pages(
     ask: Callable[[Dict[str, str]], Page],
     way: web.Way = web.DIRECT,
 ) -> Iterator[Page]:
-    """All pages; `ask` fetches one. Raises ServerError if the list does not end."""
+    """All pages; `ask` fetches one. Raises ServerError if the list does not end.
+
+    Raises RateLimited if the Hub has one wait for too long before a page, or before all of them together.
+    """
     page = ask(dict(filters))
     seen: Set[str] = set()
-    empty = 0
+    empty, patience = 0, float(PATIENCE_SECONDS)
     while True:
         yield page
         if page.following is None:
@@ -80,18 +85,27 @@ def pages(
         if page.following in seen or len(seen) == MAX_PAGES or empty == MAX_EMPTY_PAGES:
             raise _endless(hub_url, 200)
         seen.add(page.following)
-        page = _next(ask, {**filters, "cursor": page.following}, way)
+        patience += PATIENCE_FOR_A_REPORT * len(page.reports)
+        most = min(MAX_WAIT_SECONDS, patience)
+        page, waited = _next(ask, {**filters, "cursor": page.following}, most, way)
+        patience -= waited
 
 
-def _next(ask: Callable[[Dict[str, str]], Page], asked: Dict[str, str], way: web.Way) -> Page:
-    """A page after the first, as soon as the Hub takes another request."""
+def _next(
+    ask: Callable[[Dict[str, str]], Page], asked: Dict[str, str], most: float, way: web.Way
+) -> Tuple[Page, int]:
+    """A page after the first, as soon as the Hub takes another request, and the seconds until then.
+
+    Raises RateLimited if these are more than `most`.
+    """
     try:
-        return ask(asked)
+        return ask(asked), 0
     except RateLimited as error:
-        if error.retry_after is None or error.retry_after > MAX_WAIT_SECONDS:
+        seconds = error.retry_after
+        if seconds is None or seconds > most:
             raise
-        way.pause(error.retry_after)
-    return ask(asked)
+        way.pause(seconds)
+    return ask(asked), seconds
 
 
 def _has_reports(body: Dict[str, Any]) -> bool:
