@@ -140,6 +140,9 @@ def test_what_is_closed_for_the_firewall_alone_is_open_for_nobody():
     assert "ct state established tcp flags & (syn | rst) == 0 ct expiration < 11s drop" in incoming
     assert "tcp sport { 80, 443 } ct state new drop" in incoming
     assert "tcp sport { 80, 443 } ct state new drop" in outgoing.split("chain counted")[0]
+    # what hears nothing more ends so soon
+    assert TEXTS["nginx/hub.conf"].count("    keepalive_timeout 10s;\n") == 2
+    assert "\t\t\tidle 10s\n" in TEXTS["caddy/Caddyfile"]
 
 
 def test_the_firewall_is_there_again_after_all_rules_were_removed():
