@@ -41,6 +41,7 @@ NAME_SERVERS = 4  # of a zone, are asked at most
 MAX_CUTS = 8  # zones from the top-level domain down to a name
 ASKED_FIRST = 2  # of them, before the resolver is asked instead
 PORT = 53
+SILENT_FOR = 60.0  # seconds for which a resolver that did not answer is asked after the others
 SERVER = re.compile(r"(\[(?P<v6>.+)\]|(?P<v4>[^:]+))(:(?P<port>\d+))?")  # else a bare IPv6 address
 PAYLOAD = 1232  # bytes: what passes everywhere unfragmented (https://www.dnsflagday.net/2020/)
 
@@ -51,6 +52,9 @@ _NETWORKS = {  # those of the clients: a copy of `clients/contract/addresses.jso
     ).items()
     if name != "private_suffixes"
 }
+
+
+_silent_until: dict[Server, float] = {}  # of resolvers only, which the operator names
 
 
 class NotAnswered(Exception):
@@ -279,7 +283,7 @@ class Lookup:
 
     def _resolve(self, name: Name, kind: RdataType, *, flags: int = dns.flags.RD) -> Answer:
         reason = NotAnswered("no resolver is configured")
-        for server in islice(cycle(_resolvers()), TRIES):
+        for server in islice(cycle(sorted(_resolvers(), key=_is_silent)), TRIES):
             try:
                 return self._ask(server, name, kind, flags=flags)
             except NotAnswered as error:
@@ -301,6 +305,8 @@ class Lookup:
         try:
             response = self._send(query, server, QUERY_TIMEOUT if recurse else DIRECT_TIMEOUT)
         except TimeoutError:
+            if recurse:
+                _silent_until[server] = time.monotonic() + SILENT_FOR
             raise NotAnswered("no answer in time") from None
         except (dns.exception.DNSException, OSError) as error:
             raise NotAnswered("the answer could not be read") from error
@@ -388,10 +394,14 @@ def _resolvers() -> list[Server]:
     if settings.HUB_DNS_SERVERS:
         return configured_servers()
     try:
-        system = dns.resolver.get_default_resolver()
+        system = dns.resolver.Resolver()  # which reads the file anew: it may name others by now
     except dns.resolver.NoResolverConfiguration:
         return []
     return [Server(str(address), system.port) for address in system.nameservers]
+
+
+def _is_silent(resolver: Server) -> bool:
+    return time.monotonic() < _silent_until.get(resolver, 0)
 
 
 def _server(text: str) -> Server:

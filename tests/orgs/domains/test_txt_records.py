@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import Future
+from functools import partial
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ import dns.name
 import dns.rcode
 import pytest
 from dns.rdatatype import RdataType
+from dns.resolver import Resolver
 
 from orgs.domains import name_servers, txt_records
 from orgs.domains.diagnosis import look
@@ -74,6 +76,38 @@ def test_one_lost_answer_is_not_the_end(dns, impatient, settings):
     settings.HUB_DNS_SERVERS = f"127.0.0.1:1,{settings.HUB_DNS_SERVERS}"
 
     assert Lookup().at(NAME).texts == ("one",)
+
+
+def test_a_resolver_that_did_not_answer_is_asked_after_the_others(
+    dns, impatient, settings, monkeypatch
+):
+    """Each question began with the first one: with that away, eight seconds were over before a record was seen."""
+    asked, over_udp = [], name_servers.over_udp
+    monkeypatch.setattr(txt_records, "_silent_until", {})
+    monkeypatch.setattr(
+        name_servers, "over_udp", lambda *sent: asked.append(sent[1]) or over_udp(*sent)
+    )
+    dns.txt(NAME, "one")
+    [alive] = txt_records.configured_servers()
+    settings.HUB_DNS_SERVERS = f"127.0.0.1:1,{settings.HUB_DNS_SERVERS}"
+
+    for _ in range(2):
+        assert Lookup().at(NAME).texts == ("one",)
+
+    assert [each.port for each in asked] == [1, alive.port, alive.port]
+
+
+def test_the_systems_resolvers_are_those_that_it_names_now(settings, monkeypatch, tmp_path):
+    settings.HUB_DNS_SERVERS = ""
+    file = tmp_path / "resolv.conf"
+    read = partial(Resolver, filename=str(file))
+    monkeypatch.setattr(txt_records.dns.resolver, "Resolver", read)
+    found = []
+    for address in ("192.0.2.1", "192.0.2.2"):
+        file.write_text(f"nameserver {address}\n")
+        found += txt_records._resolvers()
+
+    assert [each.address for each in found] == ["192.0.2.1", "192.0.2.2"]
 
 
 def test_a_resolver_is_known_by_its_address_in_any_spelling(monkeypatch, dns, impatient):
