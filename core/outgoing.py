@@ -2,6 +2,7 @@
 
 import io
 import time
+from collections.abc import Callable
 from typing import Any
 
 import requests
@@ -17,22 +18,37 @@ class TooMuch(requests.RequestException):
     """The answer is larger than `LARGEST`, or took longer than `LONGEST`."""
 
 
-def session() -> requests.Session:
-    """A session whose answers have bounds. It takes no credentials from a `.netrc` file."""
-    new = bounded(requests.Session())
+def session(*, once_connected: Callable[[], None] | None = None) -> requests.Session:
+    """A session whose answers have bounds. It takes no credentials from a `.netrc` file.
+
+    `once_connected` is called before the first byte of a request is sent; what it raises keeps that from being sent.
+    """
+    new = bounded(requests.Session(), once_connected)
     new.auth = lambda request: request
     return new
 
 
-def bounded(session: requests.Session) -> requests.Session:
+def bounded(
+    session: requests.Session, once_connected: Callable[[], None] | None = None
+) -> requests.Session:
     """The session, whose answers have bounds from now on."""
     for scheme in ("http://", "https://"):
-        session.mount(scheme, _Bounded())
+        session.mount(scheme, _Bounded(once_connected))
     return session
 
 
 class _Bounded(HTTPAdapter):
     """Reads the whole answer before it is returned. Its text is UTF-8, as all JSON is, whatever it says."""
+
+    def __init__(self, once_connected: Callable[[], None] | None) -> None:
+        self._once_connected = once_connected
+        super().__init__()
+
+    def get_connection_with_tls_context(self, *request: Any, **options: Any) -> Any:
+        pool = super().get_connection_with_tls_context(*request, **options)
+        if self._once_connected:
+            pool.ConnectionCls = _telling(pool.ConnectionCls, self._once_connected)
+        return pool
 
     def send(self, *request: Any, **options: Any) -> requests.Response:
         until = time.monotonic() + LONGEST
@@ -47,6 +63,17 @@ class _Bounded(HTTPAdapter):
             answer.raw.close()
         answer.raw, answer.encoding = io.BytesIO(body), "utf-8"
         return answer
+
+
+def _telling(kind: Any, once_connected: Callable[[], None]) -> Any:
+    """The kind of connections that say so once they are there: a name can take minutes to be looked up."""
+
+    class Telling(kind):
+        def connect(self) -> None:
+            super().connect()
+            once_connected()
+
+    return Telling
 
 
 def _read(raw: Any, until: float) -> bytes:

@@ -185,6 +185,7 @@ def _asked(
     *,
     parameters: dict[str, Any] | None = None,
     fields: dict[str, Any] | None = None,
+    once_connected: Callable[[], None] | None = None,
 ) -> GitHubAnswer:
     headers = {
         "Accept": MEDIA_TYPE,
@@ -193,7 +194,7 @@ def _asked(
     }
     if auth:
         auth.authentication(headers)
-    with outgoing.session() as session:
+    with outgoing.session(once_connected=once_connected) as session:
         send = partial(
             session.request,
             verb,

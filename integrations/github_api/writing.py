@@ -53,8 +53,7 @@ def post(
 
     def post_once() -> GitHubAnswer:
         token = tokens.of(repository)
-        gate.go_through()
-        return _post(token, f"/repositories/{repository.id}{path}", fields)
+        return _post(token, f"/repositories/{repository.id}{path}", fields, gate)
 
     answer = post_once()
     if answer.status == 401:  # revoked early; a new one tells whether we are locked out
@@ -63,10 +62,13 @@ def post(
     return answer
 
 
-def _post(token: str, url: str, fields: dict[str, Any]) -> GitHubAnswer:
+def _post(token: str, url: str, fields: dict[str, Any], gate: deadlines.Gate) -> GitHubAnswer:
+    """Goes through the gate once it is connected: until then, nothing has been sent."""
     auth = with_token(token)
     try:
-        answer = request(auth, "POST", url, fields=fields)
+        answer = request(auth, "POST", url, fields=fields, once_connected=gate.go_through)
+    except deadlines.TooLate:
+        raise
     except Exception as error:  # after the first byte, it may have been created
         if never_connected(error):
             raise Unreachable("GitHub could not be reached.") from error

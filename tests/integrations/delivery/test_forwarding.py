@@ -1,8 +1,10 @@
 """What becomes of a delivery, whatever GitHub does."""
 
+import threading
 from datetime import timedelta
 
 import pytest
+import urllib3
 from django.core.management import call_command
 from django.db import OperationalError, transaction
 
@@ -16,6 +18,7 @@ from integrations.models import Attempt, Delivery, Installation, Integration
 from orgs.models import Domain
 from reports.models import Report
 from tests import build
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -317,6 +320,32 @@ def test_what_was_never_sent_follows_the_integration(client, code_host, clock):
 
     assert not code_host.issues("acme/docs")
     assert delivery().repository == "acme/other"
+
+
+@pytest.mark.slow
+def test_what_is_still_being_connected_at_the_deadline_is_never_sent(
+    client, code_host, monkeypatch
+):
+    """A name server that was silent for minutes made two issues: the first POST went out once it answered."""
+    connect, over, begun = urllib3.util.connection.create_connection, threading.Event(), []
+
+    def slow(*to, **options):
+        begun.append(to)
+        if len(begun) > 1:  # the first is for the token
+            over.wait(60)
+        return connect(*to, **options)
+
+    build.acme(code_host)
+    monkeypatch.setattr(urllib3.util.connection, "create_connection", slow)
+    monkeypatch.setattr(forwarding, "DEADLINE", 1)
+    build.send(client)
+    waiting = delivery()
+    over.set()
+    assert wait_until(lambda: deadlines._slots()._value == deadlines.slots())
+
+    assert len(begun) == 2
+    assert (waiting.status, waiting.outcome_unknown_since) == ("pending", None)
+    assert not code_host.issues("acme/docs")
 
 
 FOR_MINUTES = {"hang": {"created": True, "seconds": 600}, "drip": {"milliseconds": 2000}}

@@ -48,6 +48,15 @@ class Late:
         self._may_go.set()
 
 
+class Connected(responses.RequestsMock):
+    """Answers in the place of an adapter, which is connected at once."""
+
+    def _on_request(self, adapter: Any, *request: Any, **options: Any) -> Any:
+        if adapter._once_connected:
+            adapter._once_connected()
+        return super()._on_request(adapter, *request, **options)
+
+
 class Wire:
     """Keeps what was sent, and answers it: of the answers that fit the first, and the last for good."""
 
@@ -127,7 +136,7 @@ def wire(app) -> Iterator[Wire]:
     """No tokens yet. Every answer that is given has to be used."""
     github_api.forget_tokens()
     github_api.forget_places()
-    with responses.RequestsMock() as mock:
+    with Connected() as mock:
         yield Wire(mock)
         assert settled()  # or a thread that is late would find the real network
     github_api.forget_tokens()
