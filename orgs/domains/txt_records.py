@@ -52,8 +52,6 @@ _NETWORKS = {  # those of the clients: a copy of `clients/contract/addresses.jso
     ).items()
     if name != "private_suffixes"
 }
-
-
 _silent_until: dict[Server, float] = {}  # of resolvers only, which the operator names
 
 
@@ -283,7 +281,7 @@ class Lookup:
 
     def _resolve(self, name: Name, kind: RdataType, *, flags: int = dns.flags.RD) -> Answer:
         reason = NotAnswered("no resolver is configured")
-        for server in islice(cycle(sorted(_resolvers(), key=_is_silent)), TRIES):
+        for server in islice(cycle(sorted(_resolvers(), key=_silence)), TRIES):
             try:
                 return self._ask(server, name, kind, flags=flags)
             except NotAnswered as error:
@@ -400,8 +398,10 @@ def _resolvers() -> list[Server]:
     return [Server(str(address), system.port) for address in system.nameservers]
 
 
-def _is_silent(resolver: Server) -> bool:
-    return time.monotonic() < _silent_until.get(resolver, 0)
+def _silence(resolver: Server) -> float:
+    """The later it did not answer, the more; 0 for one that is asked in its place."""
+    until = _silent_until.get(resolver, 0.0)
+    return until if time.monotonic() < until else 0.0
 
 
 def _server(text: str) -> Server:

@@ -49,7 +49,7 @@ class Proxy:
             self.process = subprocess.Popen(
                 [found, *self.arguments(file)],
                 cwd=self.folder,
-                env=self.environment(),
+                env={"HOME": str(self.folder)},
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -73,9 +73,6 @@ class Proxy:
 
     def arguments(self, file: Path) -> list[str]:
         raise NotImplementedError
-
-    def environment(self) -> dict[str, str]:
-        return {"HOME": str(self.folder)}
 
     @cached_property
     def certificate(self) -> Path:

@@ -97,6 +97,27 @@ def test_a_resolver_that_did_not_answer_is_asked_after_the_others(
     assert [each.port for each in asked] == [1, alive.port, alive.port]
 
 
+def test_a_zone_that_does_not_answer_does_not_have_a_dead_resolver_asked_first_again(
+    dns, impatient, settings, monkeypatch
+):
+    """No resolver answers for it, so each has been silent then, the dead one no less."""
+    asked, over_udp = [], name_servers.over_udp
+    monkeypatch.setattr(txt_records, "_silent_until", {})
+    dns.txt(NAME, "one")
+    dns.fail(f"silent.{NAME}", "silence")
+    settings.HUB_DNS_SERVERS = f"127.0.0.1:1,{settings.HUB_DNS_SERVERS}"
+    with pytest.raises(NotAnswered):
+        Lookup().at(f"silent.{NAME}")
+    monkeypatch.setattr(
+        name_servers, "over_udp", lambda *sent: asked.append(sent[1].port) or over_udp(*sent)
+    )
+
+    for _ in range(3):
+        assert Lookup().at(NAME).texts == ("one",)
+
+    assert asked.count(1) == 1
+
+
 def test_the_systems_resolvers_are_those_that_it_names_now(settings, monkeypatch, tmp_path):
     settings.HUB_DNS_SERVERS = ""
     file = tmp_path / "resolv.conf"
