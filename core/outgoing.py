@@ -1,17 +1,32 @@
 """Sessions of `requests` in which no answer takes too much memory, or keeps its thread for too long."""
 
 import io
+import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
-from urllib3.exceptions import HTTPError, ReadTimeoutError
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    HTTPError,
+    NameResolutionError,
+    NewConnectionError,
+    ReadTimeoutError,
+)
+
+from core import lookups
 
 LARGEST = 50 * 2**20  # bytes; GitHub's largest list, 100 issues of 65,536 characters, has 40 MB
 LONGEST = 30  # seconds, until the last byte; whoever asked has left by then
 AT_ONCE = 64 * 1024  # bytes
+LOOKED_UP = 8.0  # seconds; a silent first resolver takes five of them
+PORTS = {"http": 80, "https": 443}
+SILENT = "no server has said where it is"
+FIRST = 2.0  # seconds to connect with an address of a host, where it has another
 
 
 class TooMuch(requests.RequestException):
@@ -26,6 +41,12 @@ def session(*, once_connected: Callable[[], None] | None = None) -> requests.Ses
     new = bounded(requests.Session(), once_connected)
     new.auth = lambda request: request
     return new
+
+
+def expect(url: str) -> None:
+    """Have the host of `url` looked up while another one is asked: the resolver may take seconds for each."""
+    parts = urlsplit(url)
+    lookups.begin(parts.hostname or "", parts.port or PORTS[parts.scheme])
 
 
 def bounded(
@@ -46,8 +67,7 @@ class _Bounded(HTTPAdapter):
 
     def get_connection_with_tls_context(self, *request: Any, **options: Any) -> Any:
         pool = super().get_connection_with_tls_context(*request, **options)
-        if self._once_connected:
-            pool.ConnectionCls = _telling(pool.ConnectionCls, self._once_connected)
+        pool.ConnectionCls = _bounded(pool.ConnectionCls, self._once_connected)
         return pool
 
     def send(self, *request: Any, **options: Any) -> requests.Response:
@@ -65,15 +85,44 @@ class _Bounded(HTTPAdapter):
         return answer
 
 
-def _telling(kind: Any, once_connected: Callable[[], None]) -> Any:
-    """The kind of connections that say so once they are there: a name can take minutes to be looked up."""
+def _bounded(kind: Any, once_connected: Callable[[], None] | None) -> Any:
+    """The kind of connections that neither a resolver nor an address that leads nowhere keeps for long."""
 
-    class Telling(kind):
+    class Bounded(kind):
+        _dns_host: str
+        timeout: float | None
+
         def connect(self) -> None:
             super().connect()
-            once_connected()
+            if once_connected:
+                once_connected()
 
-    return Telling
+        def _new_conn(self) -> socket.socket:
+            host, patience = self._dns_host, self.timeout
+            *others, last = self._addresses()
+            try:
+                for self._dns_host in others:
+                    self.timeout = min(patience or FIRST, FIRST)
+                    with suppress(ConnectTimeoutError, NewConnectionError):
+                        return super()._new_conn()
+                self._dns_host, self.timeout = last, patience
+                return super()._new_conn()
+            finally:  # a certificate is compared with the host
+                self._dns_host, self.timeout = host, patience
+
+        def _addresses(self) -> list[str]:
+            host = self._dns_host.strip("[]")
+            try:
+                return lookups.addresses(host, self.port, timeout=LOOKED_UP)
+            except TimeoutError:
+                unknown = socket.gaierror(socket.EAI_AGAIN, SILENT)
+            except (OSError, UnicodeError) as error:
+                unknown = socket.gaierror(
+                    socket.EAI_FAIL, getattr(error, "strerror", None) or str(error)
+                )
+            raise NameResolutionError(self.host, self, unknown) from unknown
+
+    return Bounded
 
 
 def _read(raw: Any, until: float) -> bytes:

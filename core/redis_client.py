@@ -3,19 +3,17 @@
 `limits` makes it, for any URL that it knows; it and `redis` are loaded only where there is a Redis.
 """
 
-import os
 import socket
-from concurrent.futures import Future
 from functools import cache
-from threading import Lock, Thread
 from time import monotonic
 from typing import Any
 
 from limits.storage import storage_from_string
 
+from core import lookups
+
 TIMEOUT = 0.5  # seconds, for each step
 MOST = 2**20  # bytes of an answer
-FRESH = 10.0  # seconds for which the addresses of a host are kept
 
 
 def client(url: str, timeout: float = TIMEOUT) -> Any:
@@ -50,7 +48,9 @@ def _bounded(kind: type) -> type:
         def _connect_in_time(self) -> socket.socket:
             host, failed = self._host, OSError("The host has no address.")
             try:
-                for address in _lookups.addresses(host, self.port, self.socket_connect_timeout):
+                for address in lookups.addresses(
+                    host, self.port, timeout=self.socket_connect_timeout
+                ):
                     self._host = address
                     try:
                         return super()._connect()
@@ -106,43 +106,3 @@ class _Bounded(socket.socket):
 
     def _begin(self) -> None:
         self._until, self._left = monotonic() + self._patience, MOST
-
-
-class _Lookups:
-    """Addresses of hosts, each looked up by a thread: the system's resolver may take half a minute.
-
-    An answer that comes too late for those who asked is there for the next ones.
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._begun: dict[tuple[int, str, int], tuple[float, Future[list[str]]]] = {}
-
-    def addresses(self, host: str, port: int, timeout: float | None) -> list[str]:
-        """Raises `TimeoutError`, or what the resolver raises."""
-        return self._lookup(host, port).result(timeout)
-
-    def _lookup(self, host: str, port: int) -> Future[list[str]]:
-        key = os.getpid(), host, port  # a thread does not come along into a fork
-        with self._lock:
-            begun, found = self._begun.get(key, (0.0, None))
-            if found is None or (found.done() and _is_over(found, begun)):
-                found = Future()
-                Thread(target=_look_up, args=(host, port, found), daemon=True).start()
-                self._begun[key] = monotonic(), found
-            return found
-
-
-def _is_over(found: "Future[list[str]]", begun: float) -> bool:
-    return found.exception() is not None or monotonic() > begun + FRESH
-
-
-def _look_up(host: str, port: int, found: "Future[list[str]]") -> None:
-    try:
-        every = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        found.set_result(list(dict.fromkeys(str(address[0]) for *_, address in every)))
-    except Exception as error:
-        found.set_exception(error)
-
-
-_lookups = _Lookups()

@@ -220,7 +220,7 @@ def _moved(url: str, location: str) -> str:
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
     parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, parts.hostname, parts.port or outgoing.PORTS.get(parts.scheme)
 
 
 def _answer(answer: requests.Response) -> GitHubAnswer:

@@ -49,6 +49,7 @@ STALE = (
 CANCELLED = "You cancelled on GitHub, so you are not signed in."
 TWICE = "You are also signing in in another window. Please sign in again."
 FAILED = "GitHub could not confirm who you are. Please try again."
+UNREACHED = "The Hub could not reach GitHub. Please try again in a minute."
 BUSY = "Too many calls to GitHub are in progress. Please try again."
 OF_YOURS = "sign-ins of your GitHub account"
 
@@ -92,6 +93,7 @@ class OAuth(GitHubOAuth2Adapter):
         A code that GitHub refuses is counted for `refusals`.
         """
         exchange = super().get_access_token_data
+        outgoing.expect(self.profile_url)
         try:
             said = self._in_time(partial(exchange, request, app, client, pkce_code_verifier))
         except OAuth2Error as error:
@@ -208,7 +210,14 @@ class GitHubAccountAdapter(DefaultSocialAccountAdapter):
         if exception is None:
             raise _refused(request, STALE)
         log.warning("Sign-in failed: %s", type(exception).__name__)
-        raise _refused(request, BUSY if isinstance(exception, Busy) else FAILED)
+        raise _refused(request, _sentence(exception))
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, Busy):
+        return BUSY
+    unreached = isinstance(error, TooLate | requests.ConnectionError | requests.Timeout)
+    return UNREACHED if unreached else FAILED
 
 
 def refusals(request: HttpRequest) -> list[rates.Limit]:

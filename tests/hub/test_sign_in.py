@@ -220,14 +220,11 @@ def test_a_code_that_github_does_not_know_signs_nobody_in(browser):
 @pytest.mark.parametrize(
     ("fault", "where"),
     [
-        ("refuse", "/login/oauth/access_token"),
-        ("truncated", "/login/oauth/access_token"),
         ("502", "/login/oauth/access_token"),
         (Fault(status=200, body={}), "/login/oauth/access_token"),
         (Fault(status=200, body="<html>"), "/login/oauth/access_token"),
         ("401", "/api/v3/user"),
         ("500", "/api/v3/user"),
-        ("reset_mid_answer", "/api/v3/user"),
         (Fault(without=("id",)), "/api/v3/user"),
         (Fault(without=("login",)), "/api/v3/user"),
         (Fault(status=200, body="<html>"), "/api/v3/user"),
@@ -242,6 +239,20 @@ def test_where_github_is_broken_nobody_is_signed_in_and_it_is_said(
     answer = browser.send(page, login="alice")
 
     assert "could not confirm who you are" in answer.text
+    assert not User.objects.exists()
+
+
+@pytest.mark.parametrize("fault", ["refuse", "truncated", "reset_mid_answer"])
+@pytest.mark.parametrize("where", ["/login/oauth/access_token", "/api/v3/user"])
+def test_where_a_connection_with_github_breaks_the_hub_says_that_of_itself(
+    browser, code_host, fault, where
+):
+    page = authorization(browser)
+    code_host.fail(fault, method="*", path=where)
+
+    answer = browser.send(page, login="alice")
+
+    assert "The Hub could not reach GitHub" in answer.text
     assert not User.objects.exists()
 
 
