@@ -2,12 +2,23 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from django.db.models import QuerySet
+
+from core import connections
 
 T = TypeVar("T")
 
 AT_ONCE = 5000  # rows that one request changes, so that it takes a second at most
 BATCH = 500  # rows that one statement changes
+PATIENCE = 5  # seconds, to find which
+
+
+def oldest(rows: "QuerySet[Any]", most: int) -> list[Any]:
+    """The primary keys of at most so many rows. Raises `connections.TooLong`."""
+    with connections.patience(PATIENCE):
+        return list(rows.order_by("pk").values_list("pk", flat=True)[:most])
 
 
 def of(items: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection, transaction
 
 log = logging.getLogger(__name__)
 
@@ -56,27 +56,24 @@ def again_after_deadlock(transact: Callable[P, T]) -> Callable[P, T]:
 
 @contextmanager
 def patience(seconds: float) -> Iterator[None]:
-    """Have PostgreSQL give up each statement of the block after so long. Raises `TooLong`."""
+    """Have PostgreSQL give up each statement of the block, one transaction, after so long. Raises `TooLong`."""
     if connection.vendor != "postgresql":
         yield
         return
-    _execute(f"SET statement_timeout = {int(seconds * 1000)}")
-    try:
-        yield
-    except OperationalError as error:
-        if getattr(error.__cause__, "sqlstate", "") != CANCELED:
-            raise
-        raise TooLong from None
-    finally:
+    with transaction.atomic():  # a setting of the connection would stay with it behind PgBouncer
+        _allow(f"{int(seconds * 1000)}")
         try:
-            _execute("RESET statement_timeout")
-        except (InterfaceError, OperationalError):
-            connection.close()
+            yield
+        except OperationalError as error:
+            if getattr(error.__cause__, "sqlstate", "") != CANCELED:
+                raise
+            raise TooLong from None
+        _allow("DEFAULT")  # for what else is in a transaction around this one
 
 
-def _execute(statement: str) -> None:
+def _allow(milliseconds: str) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(statement)
+        cursor.execute(f"SET LOCAL statement_timeout TO {milliseconds}")
 
 
 def is_held() -> bool:

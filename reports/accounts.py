@@ -15,6 +15,9 @@ BYTES = 64 * 1024
 FIRST, SHORT = 10, BYTES // 20  # the first short ones stay; all others make room for newer ones
 SHORTER = 8 * 1024  # bytes of shorter ones that make room for a longer one; larger ones all do
 OF_ONE_SOURCE = "3/day"  # for one report, so that no single source can fill it or push others out
+OF_ALL = (
+    "1000/day"  # of one source for all reports: each report of them is counted by itself for a day
+)
 
 
 def may_add(report: Report, said: Account, source: str) -> bool:
@@ -25,7 +28,10 @@ def may_add(report: Report, said: Account, source: str) -> bool:
     if not source or report.accounts.filter(words_hash=_sha256(said.words)).exists():
         return True
     try:
-        rates.check(OF_ONE_SOURCE, "accounts", report.pk, source)
+        rates.check_all(
+            rates.Limit(OF_ALL, ("accounts", source)),
+            rates.Limit(OF_ONE_SOURCE, ("accounts", report.pk, source)),
+        )
     except rates.RateLimited:
         return False
     return True

@@ -600,7 +600,9 @@ def test_take(organizations, clock, holds):
         mine = Delivery.objects.filter(pk=each.pk)
         may = mine.takeable().exists()
 
-        taken = deliveries.TAKE.first(deliveries.LEASE, each.report_id, each.report_id)
+        taken = deliveries.TAKE.first(
+            deliveries.LEASE, timedelta(minutes=30), each.report_id, each.report_id
+        )
         assert taken == ((held_by(each.report, each.source),) if may else None)
 
         now = mine.annotate(now=clock.now()).get()
@@ -610,7 +612,9 @@ def test_take(organizations, clock, holds):
         unknown = each.outcome_unknown_since or (each.status == "sending" and each.posted_at)
         assert (now.outcome_unknown_since or False) == (unknown or False)
         assert (now.status, now.tries) == ("sending", each.tries + 1)
-        assert now.trying_since == (each.trying_since or now.last_tried_at)
+        was_away = each.last_tried_at < now.last_tried_at - timedelta(minutes=30)
+        since = None if was_away else each.trying_since
+        assert now.trying_since == (since or now.last_tried_at)
         assert now.due_at == now.last_tried_at == now.started_at
         assert abs(now.now - now.due_at) < timedelta(minutes=1)
 
@@ -768,7 +772,7 @@ QUESTIONS: dict[str, tuple[PreparedStatement, list[Any]]] = {
     "NEXT_OF_EACH": (turns.NEXT_OF_EACH, [1, 1, 1, ["", "f" * 16], 9]),
     "NEWEST_OF_EACH_THAT_JOINED": (listing.NEWEST_OF_EACH, [1, 1, 1, 1, 9]),
     "OLDER": (deliveries.OLDER, [timedelta(seconds=5), "0" * 26]),
-    "TAKE": (deliveries.TAKE, [timedelta(minutes=1), "0" * 26, "0" * 26]),
+    "TAKE": (deliveries.TAKE, [timedelta(minutes=1), timedelta(hours=3), "0" * 26, "0" * 26]),
     "ON_HOLD": (deliveries.ON_HOLD, [[1, 2]]),
     "RECORD": (deliveries.RECORD, [1, "", 1, 1, "", "", None, None, "", 1, 1]),
     "OUTCOME": (deliveries.OUTCOME, ["0" * 26]),

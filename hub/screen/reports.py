@@ -33,7 +33,6 @@ COLUMNS = [
 
 SHOWN = 25  # reports on a page
 CHANGES = "10/minute"  # of all that match, for each organization, and each person
-PATIENCE = 5  # seconds, to find all that match
 TOO_MANY = "There are too many reports to look through at once. Choose dates, too, and do it again."
 CHANGE_ALL = {
     "retry": trying_again.try_all_in_turn,
@@ -120,7 +119,7 @@ def _change_all(act: str, request: MemberRequest) -> None:
     limits = counted.limits(member, CHANGES, "change all")
     also = report_list.limits(member, asked)
     rates.check_all(*limits, *also, what="changes of all that match")
-    with report_list.one_of_few(member, asked), connections.patience(PATIENCE):
+    with report_list.one_of_few(member, asked):
         count = CHANGE_ALL[act](report_list.deliveries(member.organization, asked))
     more = " There may be more: do it again." if count >= _most(act) else ""
     messages.success(request, _counted(act, count, member.organization) + more)

@@ -93,8 +93,7 @@ def _rows(delivery: Delivery | None) -> DeliveryQuerySet:
 
 def _batches(deliveries: DeliveryQuerySet) -> Iterator[DeliveryQuerySet]:
     """The oldest `AT_ONCE` of them, in batches."""
-    pks = list(deliveries.order_by("pk").values_list("pk", flat=True)[:AT_ONCE])
-    for some in batches.of(pks):
+    for some in batches.of(batches.oldest(deliveries, AT_ONCE)):
         yield Delivery.objects.filter(pk__in=some)
 
 

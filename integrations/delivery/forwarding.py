@@ -278,6 +278,8 @@ def _block(delivery: Delivery, error: github_api.Blocked) -> None:
     with transaction.atomic():
         if holds.block(delivery.integration, problem):
             delivery.hold(Delivery.Cause.INTEGRATION, problem)
+            if isinstance(error, github_api.Gone) and delivery.integration.problem != problem:
+                delivery.integration.installation.ask_about_soon()  # others still see its issues
         else:  # another one was chosen while GitHub answered
             delivery.wait(problem, SOON)
 

@@ -73,8 +73,7 @@ def try_all_in_turn(deliveries: DeliveryQuerySet) -> int:
     stopped = deliveries.filter(status__in=[Delivery.Status.HELD, Delivery.Status.FAILED])
     free = stopped.exclude(held_for__in=[Delivery.Cause.OPERATOR, Delivery.Cause.DISCARDED])
     running = free.filter(**{f"integration__{name}": each for name, each in NOT_STOPPED.items()})
-    possible = _possible(running).order_by("pk")
-    pks = list(possible.values_list("pk", flat=True)[: batches.AT_ONCE])
+    pks = batches.oldest(_possible(running), batches.AT_ONCE)
     work = (_not_stopped_by_now(some).requeue(apart=True) for some in batches.of(pks))
     return sum(batches.at_leisure(lambda: True, work))
 

@@ -83,6 +83,7 @@ FIRST_WAIT = timedelta(seconds=30)
 TRIED_APART = timedelta(minutes=1)  # at least: the pace counts a delivery, not its tries
 LONGEST_WAIT = timedelta(hours=1)
 GIVE_UP = timedelta(hours=24)
+UNTRIED = 3 * LONGEST_WAIT  # after so long the Hub was away, and the day begins anew
 ERASED = "Its text was erased."
 EARLIER = "earlier"  # the source of what arrived before its page was claimed; no hash looks like it
 FORGOTTEN = "-"  # the source of what is older than two days; no hash looks like it
@@ -434,7 +435,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         One conditional UPDATE decides between all processes that try. If a lease expired after the delivery
         had saved what it sends, it is unknown whether the issue was created.
         """
-        row = TAKE.first(LEASE, report_id, report_id)
+        row = TAKE.first(LEASE, UNTRIED, report_id, report_id)
         if row is None:
             return None
         delivery = cast(Delivery, prepared.find(Delivery, "report_id", report_id))

@@ -66,7 +66,10 @@ TAKE = PreparedStatement(
         status = 'sending',
         lease_until = {{now}} + %s::interval,
         due_at = {{now}}, -- otherwise a killed process would be waited for
-        trying_since = COALESCE(trying_since, {{now}}),
+        trying_since = CASE
+            WHEN last_tried_at < {{now}} - %s::interval THEN {{now}}
+            ELSE COALESCE(trying_since, {{now}})
+        END,
         last_tried_at = {{now}},
         tries = tries + 1
     WHERE report_id = %s

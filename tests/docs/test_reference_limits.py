@@ -123,6 +123,7 @@ def test_rates():
         "downloads": downloads.RATE,
         "look-ups of GitHub logins to invite": inviting.NAMELESS,
         "further accounts": accounts.OF_ONE_SOURCE,
+        "further accounts of all reports": accounts.OF_ALL,
         "signed webhooks": webhooks.INSTALLATION_RATE,
         "unsigned webhooks": webhooks.FORGED_RATE,
     }

@@ -145,6 +145,19 @@ def test_one_source_does_not_fill_a_report_nor_drive_out_what_others_said(client
     assert Report.objects.get().accounts_not_kept == 57
 
 
+def test_one_source_is_counted_for_so_many_reports_a_day(client, monkeypatch):
+    """An attack: each report that somebody repeats in other words left a counter of its own for a day."""
+    monkeypatch.setattr(accounts, "OF_ALL", "3/day")
+    for number in range(5):
+        page = f"https://docs.acme.com/{number}"
+        build.send(client, build.report(page))
+
+        build.send(client, build.report(page, report__details="Again"))
+
+    assert Account.objects.count() == 3
+    assert Report.objects.filter(accounts_not_kept=1).count() == 2
+
+
 def test_three_long_ones_of_one_source_drive_nobody_out(client):
     send(client, "lol")
     for number in range(2):

@@ -10,7 +10,7 @@ from django.db import OperationalError, transaction
 
 from core import deadlines
 from integrations import github_api
-from integrations.delivery import forwarding
+from integrations.delivery import forwarding, trying_again
 from integrations.github_api import issues, transport
 from integrations.github_api.answers import GitHubAnswer
 from integrations.issue.rendering import PLACEHOLDERS
@@ -167,6 +167,37 @@ def test_a_text_that_is_always_refused_keeps_no_other_waiting_for_long(
     assert last.status == "failed"
     assert last.reason.startswith("Given up after 24 hours.")
     assert len(asked) < 30
+
+
+def test_a_day_in_which_the_hub_was_away_is_no_day_of_failures(client, code_host, clock):
+    """Or the first hiccup of GitHub afterwards would end all that waits, on its second try."""
+    build.acme(code_host)
+    code_host.fail("500", path="token", times=2)
+    build.send(client)
+
+    clock.advance(hours=25)
+    retry()
+    again = Delivery.objects.get()
+    clock.advance(hours=1, minutes=13)
+    retry()
+
+    assert (again.status, again.tries) == ("pending", 2)
+    assert Delivery.objects.get().status == "sent"
+
+
+def test_a_repository_that_is_gone_is_asked_about_at_once(client, code_host, clock):
+    """What strangers see of its issues is hidden by that question: it may be private by now."""
+    member = build.member(build.acme(code_host), "alice").membership
+    code_host.delete_repository("acme/docs")
+    Installation.objects.update(asked_about_at=clock.now())
+
+    build.send(client)
+    first = Installation.objects.get().asked_about_at
+    Installation.objects.update(asked_about_at=clock.now())
+    trying_again.try_again(Delivery.objects.get(), by=member)
+
+    assert (Delivery.objects.get().status, first) == ("held", None)
+    assert Installation.objects.get().asked_about_at, "each that finds the same asks no more"
 
 
 def test_a_limit_after_an_issue_was_found_is_respected(client, code_host, clock):
@@ -398,8 +429,9 @@ def test_after_24_hours_it_is_given_up_in_words(client, code_host, clock):
     code_host.fail("500", path="token", times=99)
 
     build.send(client)
-    clock.advance(hours=25)
-    retry()
+    for _ in range(21):
+        clock.advance(hours=1, minutes=13)
+        retry()
 
     assert delivery().status == "failed"
     assert "24 hours" in delivery().reason
