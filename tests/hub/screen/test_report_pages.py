@@ -675,7 +675,7 @@ def test_those_who_are_no_owners_leave_an_owner_room(alice, acme):
 def test_too_many_to_look_through_at_once_are_asked_for_by_dates(alice, acme, monkeypatch, act):
     for kept in ({"status": "failed"}, {"status": "held", "held_for": "discarded"}):
         delivered(stored(acme), **kept)
-    Integration.objects.update(repository_id=7)
+    Integration.objects.update(repository_id=7, repo_owner="acme", repo_name="docs")
     slow = Delivery.objects.extra(where=["pg_sleep(60)::text IS NOT NULL"])
     monkeypatch.setattr(report_list, "deliveries", lambda *_: slow)
     monkeypatch.setattr(batches, "PATIENCE", 0.01)
