@@ -50,7 +50,7 @@ _NETWORKS = {  # those of the clients: a copy of `clients/contract/addresses.jso
     for name, networks in json.loads(
         Path(__file__).with_name("addresses.json").read_text(encoding="utf-8")
     ).items()
-    if name != "private_suffixes"
+    if name.startswith(("private_ip", "public_ip"))
 }
 _silent_until: dict[Server, float] = {}  # of resolvers only, which the operator names
 

@@ -226,6 +226,7 @@ const DO = {
     return count;
   },
   ascii_host: ({ host }) => asciiHost(host),
+  ascii_hosts: ({ hosts }) => hosts.map(asciiHost),
   longest_normalized: ({ host }) => {
     const { normalize } = String.prototype;
     let longest = 0;

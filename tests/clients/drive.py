@@ -604,6 +604,7 @@ DO = {
     "judge": judge,
     "lines_read": lines_read,
     "ascii_host": ascii_host,
+    "ascii_hosts": lambda call: [address.ascii_host(each) for each in call["hosts"]],
     "ascii": lambda call: address.check(call["url"]).ascii_url(),
     "longest_normalized": longest_normalized,
     "resolve_as": resolve_as,

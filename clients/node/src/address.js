@@ -31,6 +31,7 @@ const HOST_WITHOUT_SCHEME = new RegExp(
 );
 
 let lists;
+let letters;
 
 /** Why an address is refused: `code` is its message in `messages.json`. */
 export class Refused extends Error {
@@ -180,11 +181,22 @@ function oldIp(text) {
   return number < 2 ** 24 ? null : [24, 16, 8, 0].map((bits) => (number >>> bits) & 255).join(".");
 }
 
+/** A letter of which NFKC and lower case make another one than UTS 46 does: another host. */
+function unclear() {
+  if (!letters) {
+    const ranges = table("addresses.json").unclear_letters.map((each) => each.split("-"));
+    const written = ranges.map((each) => `\\u{${each[0]}}-\\u{${each.at(-1)}}`);
+    letters = new RegExp(`[${written.join("")}]`, "u");
+  }
+  return letters;
+}
+
 /** The host in one spelling, or Refused. */
 function hostOf(text) {
   if (text.length <= MAX_NAME && IN_BRACKETS.test(text)) return text.toLowerCase();
   const host = spelling(text);
   if ([...host].length > MAX_NAME || FORBIDDEN.test(host)) throw new Refused("malformed");
+  if (unclear().test(text)) throw new Refused("malformed");
   if (!host.split(".").every((label) => LABEL.test(label))) throw new Refused("malformed");
   return host;
 }
@@ -195,8 +207,8 @@ function hostOf(text) {
  */
 function spelling(text) {
   if ([...text].length > MAX_WRITTEN) throw new Refused("malformed");
-  const letters = [...text.normalize("NFKC")].map((letter) => letter.toLowerCase());
-  return letters.join("").replaceAll("\u3002", ".").replace(/\.$/, "");
+  const lower = [...text.normalize("NFKC")].map((letter) => letter.toLowerCase());
+  return lower.join("").replaceAll("\u3002", ".").replace(/\.$/, "");
 }
 
 function networks() {

@@ -11,7 +11,7 @@ import ipaddress
 import re
 import unicodedata
 from functools import lru_cache
-from typing import Dict, List, NamedTuple, Optional, Union
+from typing import Dict, List, NamedTuple, Optional, Pattern, Union
 
 from .contract import message, table
 from .errors import DocFeedbackError, PrivateAddress, ValidationError
@@ -205,7 +205,7 @@ def _host(text: str) -> str:
     if len(text) <= MAX_NAME and IN_BRACKETS.fullmatch(text):
         return text.lower()
     host = _spelling(text)
-    if len(host) > MAX_NAME or FORBIDDEN.search(host):
+    if len(host) > MAX_NAME or FORBIDDEN.search(host) or _unclear().search(text):
         raise Refused("malformed")
     if not all(LABEL.fullmatch(label) for label in host.split(".")):
         raise Refused("malformed")
@@ -235,8 +235,19 @@ def _networks() -> Dict[str, List[Network]]:
     return {
         name: [ipaddress.ip_network(network) for network in networks]
         for name, networks in table("addresses.json").items()
-        if name != "private_suffixes"
+        if name.startswith(("private_ip", "public_ip"))
     }
+
+
+@lru_cache(maxsize=None)
+def _unclear() -> Pattern[str]:
+    """A letter of which NFKC and lower case make another one than UTS 46 does: another host."""
+    ranges = [each.split("-") for each in table("addresses.json")["unclear_letters"]]
+    return re.compile(f"[{''.join(f'{_letter(each[0])}-{_letter(each[-1])}' for each in ranges)}]")
+
+
+def _letter(number: str) -> str:
+    return chr(int(number, 16))
 
 
 def _error(refused: Refused, doc_url: str) -> DocFeedbackError:
