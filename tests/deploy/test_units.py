@@ -103,7 +103,7 @@ def test_what_callers_write_is_in_no_log_without_a_size():
     assert not re.search(r"^\s*log\b", TEXTS["haproxy/haproxy.cfg"], flags=re.MULTILINE)
 
 
-def test_the_firewall_counts_the_connections_of_each_address_and_of_each_64():
+def test_the_firewall_counts_the_connections_of_each_address_and_of_each_network():
     rules = re.sub(r"^\s*#.*", "", TEXTS["nftables/hub.nft"], flags=re.MULTILINE)
 
     assert "fib daddr type local tcp dport { 80, 443 } ct state new goto counted" in rules
@@ -111,6 +111,7 @@ def test_the_firewall_counts_the_connections_of_each_address_and_of_each_64():
         ("new4", "ip saddr"),
         ("new6", "ip6 saddr & ffff:ffff:ffff::"),
     ]
+    assert "add @new24 { ip saddr & 255.255.255.0 limit rate over 60/second burst 400" in rules
     before = rules[rules.index("hook prerouting priority raw") : rules.index("chain incoming")]
     odd = (
         "tcp option md5sig exists",
@@ -126,7 +127,10 @@ def test_the_firewall_counts_the_connections_of_each_address_and_of_each_64():
         ("callers4", "ip saddr"),
         ("callers6", "ip6 saddr & ffff:ffff:ffff:ffff::"),
     ]
-    assert "add @customers { ip6 saddr & ffff:ffff:ffff:: ct count over 400 }" in rules
+    assert re.findall(r"add @(\w+) \{ (.+?) ct count over 400 \}", rules) == [
+        ("customers4", "ip saddr & 255.255.255.0"),
+        ("customers6", "ip6 saddr & ffff:ffff:ffff::"),
+    ]
 
 
 def test_what_is_closed_for_the_firewall_alone_is_open_for_nobody():
