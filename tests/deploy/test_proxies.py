@@ -26,10 +26,6 @@ NO_CHUNK = (
     f"POST /v1/reports HTTP/1.1\r\nHost: {HOST}\r\nContent-Type: application/json\r\n"
     "Transfer-Encoding: chunked\r\n\r\nno size\r\n"
 ).encode()
-NO_BODY = (
-    f"POST /v1/reports HTTP/1.1\r\nHost: {HOST}\r\nContent-Type: application/json\r\n"
-    "Content-Length: 9\r\nExpect: 100-continue\r\n\r\n"
-).encode()
 MOST_OF_A_NETWORK = {Nginx: 200, HAProxy: 400}
 NEW = count()
 
@@ -63,11 +59,12 @@ def people() -> Iterator[str]:
     return (f"127.1.{n // 250}.{n % 250 + 1}" for n in NEW)
 
 
-def taken(proxy: Proxy, address: str, stack: ExitStack) -> bool:
+def taken(proxy: Proxy, address: str, stack: ExitStack, *, body: str = "Content-Length: 9") -> bool:
     """Whether it waits for the body that this address owes it for as long as the stack is open."""
+    request = f"POST / HTTP/1.1\r\nHost: {HOST}\r\n{body}\r\nExpect: 100-continue\r\n\r\n"
     try:
         connection = stack.enter_context(proxy.connection(address))
-        connection.sendall(NO_BODY)
+        connection.sendall(request.encode())
         return connection.recv(100).startswith(b"HTTP/1.1 100 ")
     except OSError:
         return False
@@ -125,6 +122,19 @@ def test_the_addresses_of_one_network_leave_connections_to_others(proxy):
 
     assert sum(held) == MOST_OF_A_NETWORK[type(proxy)]
     assert status == 200
+
+
+@pytest.mark.parametrize("proxy", [Nginx], indirect=True, ids=["nginx"])
+@pytest.mark.parametrize("body", ["Content-Length: 3000000", "Transfer-Encoding: chunked"])
+def test_one_network_fills_no_disk_with_large_bodies_that_never_end(proxy, body):
+    """An attack: the addresses of one /24 had 600 MB of nginx's files, for as long as they liked."""
+    with ExitStack() as stack:
+        large = [taken(proxy, f"127.2.0.{n + 1}", stack, body=body) for n in range(30)]
+        small = taken(proxy, "127.2.0.1", stack)
+        of_another = taken(proxy, "127.3.0.1", stack, body=body)
+
+    assert large == [True] * 20 + [False] * 10
+    assert (small, of_another) == (True, True)
 
 
 def test_metrics_are_nobodys_business(proxy):
