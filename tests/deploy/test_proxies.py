@@ -12,7 +12,7 @@ import pytest
 
 from reports.models import Report
 from tests import build
-from tests.deploy.proxies import PROXIES, Proxy
+from tests.deploy.proxies import PROXIES, HAProxy, Nginx, Proxy
 from tests.hub_process import HubProcess
 from tests.web_server import HOST
 
@@ -26,6 +26,7 @@ NO_CHUNK = (
     f"POST /v1/reports HTTP/1.1\r\nHost: {HOST}\r\nContent-Type: application/json\r\n"
     "Transfer-Encoding: chunked\r\n\r\nno size\r\n"
 ).encode()
+MOST_OF_A_NETWORK = {Nginx: 200, HAProxy: 400}
 NEW = count()
 
 
@@ -56,6 +57,17 @@ def proxy(request, tmp_path, servers, transactional_db) -> Iterator[Proxy]:
 def people() -> Iterator[str]:
     """Addresses that no server has counted yet."""
     return (f"127.1.{n // 250}.{n % 250 + 1}" for n in NEW)
+
+
+def taken(proxy: Proxy, address: str, stack: ExitStack, *, body: str = "Content-Length: 9") -> bool:
+    """Whether it waits for the body that this address owes it for as long as the stack is open."""
+    request = f"POST / HTTP/1.1\r\nHost: {HOST}\r\n{body}\r\nExpect: 100-continue\r\n\r\n"
+    try:
+        connection = stack.enter_context(proxy.connection(address))
+        connection.sendall(request.encode())
+        return connection.recv(100).startswith(b"HTTP/1.1 100 ")
+    except OSError:
+        return False
 
 
 def about(number: int) -> dict[str, object]:
@@ -97,6 +109,32 @@ def test_each_sender_is_counted_by_the_address_that_they_have(proxy, people):
 
     assert forged == [201] * 30 + [429]
     assert other == 201
+
+
+@pytest.mark.parametrize("proxy", MOST_OF_A_NETWORK, indirect=True, ids=lambda kind: kind.program)
+def test_the_addresses_of_one_network_leave_connections_to_others(proxy):
+    """An attack: of one /24, each with as many as an address may have, took all connections of HAProxy."""
+    with ExitStack() as stack:
+        held = [taken(proxy, f"127.2.0.{n % 20 + 1}", stack) for n in range(500)]
+        status, _ = proxy.ask(
+            f"GET /healthz HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode(), "127.3.0.1"
+        )
+
+    assert sum(held) == MOST_OF_A_NETWORK[type(proxy)]
+    assert status == 200
+
+
+@pytest.mark.parametrize("proxy", [Nginx], indirect=True, ids=["nginx"])
+@pytest.mark.parametrize("body", ["Content-Length: 3000000", "Transfer-Encoding: chunked"])
+def test_one_network_fills_no_disk_with_large_bodies_that_never_end(proxy, body):
+    """An attack: the addresses of one /24 had 600 MB of nginx's files, for as long as they liked."""
+    with ExitStack() as stack:
+        large = [taken(proxy, f"127.2.0.{n + 1}", stack, body=body) for n in range(30)]
+        small = taken(proxy, "127.2.0.1", stack)
+        of_another = taken(proxy, "127.3.0.1", stack, body=body)
+
+    assert large == [True] * 20 + [False] * 10
+    assert (small, of_another) == (True, True)
 
 
 def test_metrics_are_nobodys_business(proxy):

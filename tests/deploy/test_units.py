@@ -103,7 +103,7 @@ def test_what_callers_write_is_in_no_log_without_a_size():
     assert not re.search(r"^\s*log\b", TEXTS["haproxy/haproxy.cfg"], flags=re.MULTILINE)
 
 
-def test_the_firewall_counts_the_connections_of_each_address_and_of_each_64():
+def test_the_firewall_counts_the_connections_of_each_address_and_of_each_network():
     rules = re.sub(r"^\s*#.*", "", TEXTS["nftables/hub.nft"], flags=re.MULTILINE)
 
     assert "fib daddr type local tcp dport { 80, 443 } ct state new goto counted" in rules
@@ -111,6 +111,7 @@ def test_the_firewall_counts_the_connections_of_each_address_and_of_each_64():
         ("new4", "ip saddr"),
         ("new6", "ip6 saddr & ffff:ffff:ffff::"),
     ]
+    assert "add @new24 { ip saddr & 255.255.255.0 limit rate over 60/second burst 400" in rules
     before = rules[rules.index("hook prerouting priority raw") : rules.index("chain incoming")]
     odd = (
         "tcp option md5sig exists",
@@ -126,20 +127,25 @@ def test_the_firewall_counts_the_connections_of_each_address_and_of_each_64():
         ("callers4", "ip saddr"),
         ("callers6", "ip6 saddr & ffff:ffff:ffff:ffff::"),
     ]
-    assert "add @customers { ip6 saddr & ffff:ffff:ffff:: ct count over 400 }" in rules
+    assert re.findall(r"add @(\w+) \{ (.+?) ct count over 400 \}", rules) == [
+        ("customers4", "ip saddr & 255.255.255.0"),
+        ("customers6", "ip6 saddr & ffff:ffff:ffff::"),
+    ]
 
 
 def test_what_is_closed_for_the_firewall_alone_is_open_for_nobody():
     """Attacks: of an RST that the server does not believe, the firewall forgot the connection, and another was let in.
 
-    One /48 took all connections of nginx, and what the server sent next was kept for days, as its own.
+    One /48 took all connections of nginx, and what the server sent next was kept for days, as its own. A
+    server that was not told kept what it had to send, and Caddy the connection, for a quarter of an hour.
     """
     rules = re.sub(r"^\s*#.*", "", TEXTS["nftables/hub.nft"], flags=re.MULTILINE)
     incoming, outgoing = rules.split("chain incoming")[1].split("chain outgoing")
 
     assert "ct state established tcp flags & (syn | rst) == 0 ct expiration < 11s drop" in incoming
-    assert "tcp sport { 80, 443 } ct state new drop" in incoming
-    assert "tcp sport { 80, 443 } ct state new drop" in outgoing.split("chain counted")[0]
+    told = "tcp sport { 80, 443 } ct state new reject with tcp reset"
+    assert told in incoming
+    assert told in outgoing.split("chain counted")[0]
     # what hears nothing more ends so soon
     assert TEXTS["nginx/hub.conf"].count("    keepalive_timeout 10s;\n") == 2
     assert "\t\t\tidle 10s\n" in TEXTS["caddy/Caddyfile"]
