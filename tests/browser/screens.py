@@ -27,8 +27,10 @@ AT_REST = "html:not([data-held])"
 
 
 def at_rest(button: Locator) -> Locator:
-    """The button, once it can be pressed: a page to which another site has led waits a moment (`brought.js`)."""
-    button.wait_for()
+    """The button, once it can be pressed: a page to which another site has led waits a moment (`brought.js`),
+    also after the mouse has come.
+    """
+    button.hover()
     button.page.locator(AT_REST).wait_for()
     return button
 

@@ -15,6 +15,7 @@ from tests.browser.screens import AT_REST, Visit
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+DISCONNECT = "/settings/integration/disconnect/"
 BELOW = "<button onclick=\"window.open('/above'); location = '{target}'\">Start</button>"
 ABOVE = '<body onmousedown="window.close()">Double-click, or type<input autofocus onkeydown="window.close()">'
 
@@ -65,6 +66,14 @@ def caught(visit: Visit, trap: Trap, path: str) -> tuple[Page, Page]:
     return visit.page, opened.value
 
 
+def alone(visit: Visit, trap: Trap, path: str = DISCONNECT) -> Page:
+    """The Hub's page, long after the window above it has closed; the mouse was never over it."""
+    page, above = caught(visit, trap, path)
+    above.close()
+    rest(page)
+    return page
+
+
 def session(page: Page) -> CDPSession:
     return page.context.new_cdp_session(page)
 
@@ -88,6 +97,20 @@ def middle(button: Locator) -> tuple[float, float]:
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
+def move(page: Page, at: Locator | tuple[float, float]) -> None:
+    x, y = middle(at) if isinstance(at, Locator) else at
+    session(page).send("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": x, "y": y})
+
+
+def tap(page: Page, button: Locator) -> None:
+    x, y = middle(button)
+    finger = session(page)
+    finger.send(
+        "Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}
+    )
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
 def double_click(page: Page, above: Page, button: Locator) -> None:
     at = middle(button)
     with above.expect_event("close"):
@@ -99,6 +122,20 @@ def rest(page: Page) -> None:
     """Nobody presses anything for a while."""
     page.clock.run_for(700)
     page.locator(AT_REST).wait_for()
+
+
+def pressed(page: Page) -> bool:
+    """Whether *Disconnect* was, once all that it would send has come."""
+    page.wait_for_load_state("networkidle")
+    return not Integration.objects.get().repository
+
+
+def button_of(page: Page) -> Locator:
+    return page.get_by_role("button", name="Disconnect")
+
+
+def wait_until_pressed(page: Page) -> None:
+    page.get_by_text("acme/docs no longer receives issues.").wait_for()
 
 
 @pytest.fixture
@@ -114,7 +151,7 @@ def alice(cold_visit, code_host) -> Visit:
 
 
 def test_a_double_click_that_began_elsewhere_presses_no_button(alice, trap):
-    page, above = caught(alice, trap, "/settings/integration/disconnect/")
+    page, above = caught(alice, trap, DISCONNECT)
     button = page.get_by_role("button", name="Disconnect")
     rest(page)
 
@@ -133,7 +170,7 @@ def test_a_double_click_that_began_elsewhere_presses_no_button(alice, trap):
 
 
 def test_a_press_that_is_held_down_presses_nothing_when_it_is_let_go(alice, trap):
-    page, above = caught(alice, trap, "/settings/integration/disconnect/")
+    page, above = caught(alice, trap, DISCONNECT)
     x, y = at = middle(page.get_by_role("button", name="Disconnect"))
     hand = session(page)
     where = {"x": x, "y": y, "button": "left", "clickCount": 1}
@@ -192,10 +229,11 @@ def test_what_is_typed_elsewhere_goes_into_no_field_of_the_hub(alice, trap):
 
 
 def test_who_returns_to_a_page_goes_on_typing_where_they_were(alice, trap):
-    page, above = caught(alice, trap, "/settings/account/")
-    above.close()
+    page = alone(alice, trap, "/settings/account/")
+    login = page.get_by_label("GitHub login")
+    move(page, login)
     rest(page)
-    page.get_by_label("GitHub login").click()
+    press(page, login)
     page.keyboard.type("char")
 
     with alice.context.expect_page() as opened:
@@ -207,3 +245,125 @@ def test_who_returns_to_a_page_goes_on_typing_where_they_were(alice, trap):
 
     page.get_by_text("charlie").first.wait_for()
     assert Invitation.objects.get().login == "charlie"
+
+
+def test_a_press_soon_after_the_mouse_came_counts_the_second_time(alice, trap):
+    """A window that is always above, and never has the focus, closes under the mouse: only the mouse tells."""
+    page = alone(alice, trap)
+
+    move(page, button_of(page))
+    page.clock.run_for(600)
+    press(page, button_of(page))
+
+    assert not pressed(page)
+    rest(page)
+    press(page, button_of(page))
+    wait_until_pressed(page)
+
+
+def test_a_press_of_a_mouse_that_nobody_saw_come_counts_the_second_time(alice, trap):
+    page = alone(alice, trap)
+
+    press(page, button_of(page))
+
+    assert not pressed(page)
+    rest(page)
+    press(page, button_of(page))
+    wait_until_pressed(page)
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_mouse_that_was_last_seen_elsewhere_has_just_come(alice, trap, moves):
+    """Nothing told that it left, as where a window opened above it."""
+    page = alone(alice, trap)
+    move(page, (5, 5))
+    rest(page)
+    page.clock.run_for(5000)
+
+    if moves:
+        move(page, button_of(page))
+        page.clock.run_for(300)
+    press(page, button_of(page))
+
+    assert not pressed(page)
+
+
+def test_one_press_is_enough_once_the_mouse_rests_on_the_button(alice, trap):
+    page = alone(alice, trap)
+    x, y = middle(button_of(page))
+    move(page, (5, 5))
+    for step in range(10):
+        move(page, (x, y - 100 + 10 * step))
+    rest(page)
+    page.clock.run_for(5000)  # somebody reads
+
+    move(page, (x + 3, y + 3))  # by pressing
+    press(page, (x + 3, y + 3))
+
+    wait_until_pressed(page)
+
+
+def test_a_finger_presses_at_once(alice, trap):
+    page = alone(alice, trap)
+
+    tap(page, button_of(page))
+
+    wait_until_pressed(page)
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_keys_one_after_another_press_nothing(alice, trap, key):
+    page = alone(alice, trap, f"{DISCONNECT}#content")
+
+    for each in ("Tab", "Tab", key, key):
+        page.keyboard.press(each)
+        page.clock.run_for(600)
+
+    assert not pressed(page)
+    rest(page)
+    page.keyboard.press("Control")  # by which a screen reader is asked to press, or to be silent
+    page.keyboard.press(key)  # what has the focus has kept it
+    wait_until_pressed(page)
+
+
+def test_a_form_is_sent_by_keys_alone(alice, trap):
+    page = alone(alice, trap, "/settings/account/")
+    page.get_by_label("GitHub login").evaluate("field => field.previousElementSibling?.focus()")
+    while page.evaluate("document.activeElement.id") != "id_login":
+        page.keyboard.press("Tab")
+
+    page.keyboard.type("charlie")
+    rest(page)
+    page.keyboard.press("Enter")
+
+    page.get_by_text("charlie").first.wait_for()
+    assert Invitation.objects.get().login == "charlie"
+
+
+def test_a_window_that_is_too_small_to_be_read_takes_no_press_and_says_so(alice, trap):
+    page = alone(alice, trap, f"{DISCONNECT}#content")
+    said: list[str] = []
+    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.accept()))
+    page.set_viewport_size({"width": 600, "height": 99})
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    rest(page)
+
+    page.keyboard.press("Enter")
+
+    assert ["too small" in each for each in said] == [True]
+    assert not pressed(page)
+    page.set_viewport_size({"width": 600, "height": 200})
+    rest(page)
+    page.keyboard.press("Enter")
+    wait_until_pressed(page)
+
+
+def test_a_large_window_in_which_somebody_has_zoomed_in_is_not_too_small(alice, trap):
+    page = alone(alice, trap)
+    page.set_viewport_size({"width": 240, "height": 120})  # of one that is never narrower than 500
+    assert page.evaluate("outerWidth") >= 500
+
+    tap(page, button_of(page))
+
+    wait_until_pressed(page)

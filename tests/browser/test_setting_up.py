@@ -63,7 +63,7 @@ def test_an_installation_that_exists_is_used_as_the_tutorial_says(visit, code_ho
     page.get_by_role("button", name="Use an existing installation").click()
     page.get_by_role("button", name="alice").click()
     at_rest(page.get_by_label("Repository", exact=True)).select_option("acme/docs")
-    page.get_by_role("button", name="Save", exact=True).click()
+    at_rest(page.get_by_role("button", name="Save", exact=True)).click()
     page.get_by_role("button", name="Claim https://acme.github.io/docs/").click()
 
     expect(page.get_by_text("Verified", exact=True).first).to_be_visible()
