@@ -31,8 +31,9 @@ class AnswerForm(forms.Form):
 
     def save(self, member: Membership, delivery: Delivery | None) -> bool:
         """Whether it was stored; if not, the form says why."""
+        said = self.cleaned_data["text"], self.cleaned_data["link"]
         try:
-            saying.say(member, delivery, self.cleaned_data["text"], self.cleaned_data["link"])
+            saying.say(member, delivery, *said, seen=self.data.get("seen"))
         except saying.InvalidAnswer as error:
             for name, fault in error.faults.items():
                 self.add_error(name, fault)
@@ -42,10 +43,15 @@ class AnswerForm(forms.Form):
 
 
 class Shown(NamedTuple):
-    """The form, the answer that is there, and what of it nobody is shown, in a sentence."""
+    """The form, the answer that is there, and what of it nobody is shown, in a sentence.
+
+    `seen` marks that answer; `before` is what was said before the report joined another one.
+    """
 
     form: AnswerForm
     answer: Answer | None
+    seen: str
+    before: Answer | None
     not_shown: str = ""
 
 
@@ -53,7 +59,13 @@ def shown(report: Report, delivery: Delivery, form: AnswerForm | None = None) ->
     """What the page of a report says of the answer, with the form as it was typed, if it was."""
     answer = saying.found(delivery)
     stored: dict[str, Any] = {"text": answer.text, "link": answer.link} if answer else {}
-    return Shown(form or AnswerForm(initial=stored), answer, _not_shown(report, delivery, answer))
+    return Shown(
+        form or AnswerForm(initial=stored),
+        answer,
+        saying.mark(delivery),
+        saying.of_before(delivery),
+        _not_shown(report, delivery, answer),
+    )
 
 
 def _not_shown(report: Report, delivery: Delivery, answer: Answer | None) -> str:

@@ -184,8 +184,12 @@ def answer(request: MemberRequest, report_id: str) -> HttpResponse:
     mine = _report(request, report_id)
     delivery = _delivery(mine)
     if "remove" in request.POST:
-        saying.remove(delivery)
-        messages.success(request, "Removed. Nobody is shown your answer any longer.")
+        try:
+            saying.remove(delivery, seen=request.POST.get("seen"))
+        except saying.CannotAnswer as error:
+            messages.error(request, str(error.detail))
+        else:
+            messages.success(request, "Removed. Nobody is shown your answer any longer.")
         return redirect("report", report_id)
     if delivery is None:
         messages.error(request, saying.NOBODY)

@@ -27,6 +27,8 @@ NO_PUSH_ACCESS = (
     "No member of your organization has push access to the repository any more, so nobody in it can speak for "
     "the page."
 )
+CHANGED = "The answer was changed in the meantime. {} Save yours again if it is to take its place."
+GONE = "There is none now."
 NOBODY = "It arrived before a repository was chosen, so nobody is told an answer."
 
 
@@ -68,10 +70,18 @@ def checked(organization_id: str, text: str, link: str) -> Said:
     return said
 
 
-def say(member: Membership, delivery: Delivery | None, text: str, link: str = "") -> Answer:
+def say(
+    member: Membership,
+    delivery: Delivery | None,
+    text: str,
+    link: str = "",
+    *,
+    seen: str | None = None,
+) -> Answer:
     """Answer all who report this problem, in place of an earlier answer.
 
-    It belongs to the lead of a report that has joined another one. Raises `CannotAnswer`, `InvalidAnswer`.
+    It belongs to the lead of a report that has joined another one. `seen`: what a page has shown, as `mark` says it;
+    nothing is changed if that is another answer by now. Raises `CannotAnswer`, `InvalidAnswer`.
     """
     if delivery is None:
         raise CannotAnswer
@@ -82,8 +92,9 @@ def say(member: Membership, delivery: Delivery | None, text: str, link: str = ""
     columns: dict[str, Any] = {**said._asdict(), "made_by": member.login}
     try:
         with transaction.atomic():
+            now = _as_seen(delivery, seen)
             answer, _ = Answer.objects.update_or_create(
-                delivery_id=delivery.lead_id or delivery.pk, defaults=columns
+                delivery_id=now.lead_id or now.pk, defaults=columns
             )
     except IntegrityError:  # the integration was disconnected in between
         raise CannotAnswer from None
@@ -97,10 +108,47 @@ def found(delivery: Delivery | None) -> Answer | None:
     return Answer.objects.filter(delivery=delivery.lead_id or delivery.pk).first()
 
 
-def remove(delivery: Delivery | None) -> None:
-    """Say nothing any more to those who report this problem."""
+def of_before(delivery: Delivery) -> Answer | None:
+    """What was said of a report before it joined another one, if nobody is told that now."""
+    told = found(delivery)
+    before = Answer.objects.filter(delivery=delivery.pk).first() if delivery.lead_id else None
+    return before if before and before.text != getattr(told, "text", None) else None
+
+
+def mark(delivery: Delivery) -> str:
+    """Which answer is shown, and of which issue: another text once either has changed."""
+    answer = found(delivery)
+    return f"{delivery.lead_id or delivery.pk}/{answer.changed_at.isoformat() if answer else ''}"
+
+
+@transaction.atomic
+def remove(delivery: Delivery | None, *, seen: str | None = None) -> None:
+    """Say nothing any more to those who report this problem. Raises `CannotAnswer`; `seen` as for `say`."""
     if delivery is not None:
-        Answer.objects.filter(delivery=delivery.lead_id or delivery.pk).delete()
+        now = _as_seen(delivery, seen)
+        Answer.objects.filter(delivery__in=[now.pk, now.lead_id or now.pk]).delete()
+
+
+def pass_on(delivery: Delivery) -> None:
+    """Have what was said of a report that has just joined another one told to all, unless that is answered."""
+    if answer := Answer.objects.filter(delivery=delivery.pk).first():
+        copy = Answer(
+            delivery_id=delivery.lead_id, text=answer.text, link=answer.link, made_by=answer.made_by
+        )
+        Answer.objects.bulk_create([copy], ignore_conflicts=True)
+
+
+def _as_seen(delivery: Delivery, seen: str | None) -> Delivery:
+    """The delivery, which joins nothing meanwhile. Raises `CannotAnswer` if a page has shown another answer."""
+    mine = Delivery.objects.filter(pk=delivery.pk)
+    now = mine.select_for_update(of=("self",), no_key=True).first()
+    if now is None:
+        raise CannotAnswer
+    if seen is not None and seen != mark(now):
+        answer = found(now)
+        said = f"It is now “{answer.text}”, by {answer.made_by}." if answer else GONE
+        raise CannotAnswer(CHANGED.format(said))
+    return now
 
 
 def _ascii(link: str) -> str:

@@ -7,7 +7,7 @@ from integrations.answers.saying import NOBODY
 from integrations.models import Answer, Delivery
 from orgs.models import Domain
 from tests import build
-from tests.integrations.answers.world import LINK, TEXT, join, report_of
+from tests.integrations.answers.world import LINK, TEXT, answered, join, report_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -27,6 +27,15 @@ def bob(acme) -> Client:
 @pytest.fixture
 def lead(client, acme) -> Delivery:
     return report_of(client, "The flag --yes is gone")
+
+
+@pytest.fixture
+def other(client, acme) -> Delivery:
+    return report_of(client, "The page names no license")
+
+
+def seen(page: str) -> str:
+    return page.partition('name="seen" value="')[2].partition('"')[0]
 
 
 def page_of(bob, delivery: Delivery) -> str:
@@ -132,3 +141,39 @@ def test_a_report_without_a_delivery_has_no_form(client, acme, bob):
     assert "Answer those who report this" not in page_of(bob, sent)
     assert NOBODY in post(bob, sent, text=TEXT).content.decode()
     assert not Answer.objects.exists()
+
+
+def test_who_answers_what_has_joined_an_issue_meanwhile_is_told_what_is_said_there(
+    bob, lead, other
+):
+    """Or their words would take the place of a colleague's, whose problem they have not seen."""
+    opened = page_of(bob, other)
+    answered(lead)
+    join(other, lead)
+
+    refused = post(bob, other, text="We cannot reproduce this.", seen=seen(opened)).content.decode()
+
+    assert f"It is now “{TEXT}”, by alice." in refused
+    assert "We cannot reproduce this.</textarea>" in refused
+    assert Answer.objects.get().text == TEXT
+
+    post(bob, other, text="We cannot reproduce this.", seen=seen(refused))
+
+    assert Answer.objects.get().text == "We cannot reproduce this."
+
+
+def test_who_removes_an_answer_removes_the_one_that_was_shown(bob, lead, other):
+    answered(other, "Not ours.")
+    opened = page_of(bob, other)
+    answered(lead)
+    join(other, lead)
+
+    refused = post(bob, other, remove="1", seen=seen(opened)).content.decode()
+
+    assert "The answer was changed in the meantime." in refused
+    assert "Before it joined, alice had answered: “Not ours.” Nobody is shown that now." in refused
+    assert Answer.objects.count() == 2
+
+    post(bob, other, remove="1", seen=seen(refused))
+
+    assert not Answer.objects.exists(), "what nobody is shown would come back if it were split off"

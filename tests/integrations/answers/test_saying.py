@@ -9,12 +9,14 @@ from django.test import Client
 
 from core import clock
 from integrations.answers import saying
+from integrations.folding import joining
+from integrations.folding.looking import Alike
 from integrations.models import Answer, Delivery, Integration
 from integrations.ownership import site_claims
 from orgs.models import Domain, Membership, Organization, User
 from reports import erasing
 from tests import build
-from tests.integrations.answers.world import LINK, TEXT, join, report_of, told
+from tests.integrations.answers.world import LINK, TEXT, answered, join, report_of, told
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -82,6 +84,28 @@ def test_the_answer_to_a_report_that_has_joined_another_is_that_of_the_other(cli
     assert answers[0] == answers[1] != None  # noqa: E711
     bob.delete(f"/v1/orgs/me/reports/{other.report_id}/answer")
     assert not Answer.objects.exists()
+
+
+@pytest.mark.parametrize("by", ["a member", "the Hub"])
+@pytest.mark.parametrize("words", ["", "Use --no."])
+def test_what_was_answered_before_a_report_joins_is_told_to_all_of_the_problem(
+    client, lead, words, by
+):
+    other = report_of(client, "Another flag is gone")
+    Delivery.objects.filter(pk=other.pk).update(status="pending", issue_number=None, issue_url="")
+    answered(other)
+    if words:
+        answered(lead, words)
+
+    if by == "a member":
+        joining.fold_under(Delivery.objects.filter(pk=other.pk), lead, by="bob")
+    else:
+        taken = Delivery.objects.take(other.report_id)
+        joining.fold(taken, Alike(lead, is_same=True, words=""))
+
+    assert Delivery.objects.get(pk=other.pk).lead == lead
+    for each in (lead, other):
+        assert told(client, each.report_id)[1]["text"] == (words or TEXT)
 
 
 def test_a_stranger_answers_nobody(client, lead):
