@@ -62,8 +62,8 @@ def shown(report: Report, delivery: Delivery, form: AnswerForm | None = None) ->
     return Shown(
         form or AnswerForm(initial=stored),
         answer,
-        saying.mark(delivery),
-        saying.of_before(delivery),
+        saying.mark(delivery, answer),
+        saying.of_before(delivery, answer),
         _not_shown(report, delivery, answer),
     )
 

@@ -108,16 +108,16 @@ def found(delivery: Delivery | None) -> Answer | None:
     return Answer.objects.filter(delivery=delivery.lead_id or delivery.pk).first()
 
 
-def of_before(delivery: Delivery) -> Answer | None:
+def of_before(delivery: Delivery, told: Answer | None) -> Answer | None:
     """What was said of a report before it joined another one, if nobody is told that now."""
-    told = found(delivery)
-    before = Answer.objects.filter(delivery=delivery.pk).first() if delivery.lead_id else None
-    return before if before and before.text != getattr(told, "text", None) else None
+    if delivery.lead_id is None:
+        return None
+    before = Answer.objects.filter(delivery=delivery.pk).first()
+    return None if before and told and before.text == told.text else before
 
 
-def mark(delivery: Delivery) -> str:
+def mark(delivery: Delivery, answer: Answer | None) -> str:
     """Which answer is shown, and of which issue: another text once either has changed."""
-    answer = found(delivery)
     return f"{delivery.lead_id or delivery.pk}/{answer.changed_at.isoformat() if answer else ''}"
 
 
@@ -144,8 +144,7 @@ def _as_seen(delivery: Delivery, seen: str | None) -> Delivery:
     now = mine.select_for_update(of=("self",), no_key=True).first()
     if now is None:
         raise CannotAnswer
-    if seen is not None and seen != mark(now):
-        answer = found(now)
+    if seen is not None and seen != mark(now, answer := found(now)):
         said = f"It is now “{answer.text}”, by {answer.made_by}." if answer else GONE
         raise CannotAnswer(CHANGED.format(said))
     return now
