@@ -75,6 +75,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = sorted(kept, key=lambda item: parallel.place(item.nodeid))
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    with selection.counting(item):
+        yield
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Let the garbage collector pass over what was collected: it would look at all of that each time."""
     if hasattr(session.config, "workerinput"):

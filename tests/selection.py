@@ -3,7 +3,8 @@
 import os
 import subprocess
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,7 @@ UNTRACED = (
     "tests/upgrades/",
 )
 TRACED_CASES = 10  # of each test; the others go through the same lines
+UNCOUNTED = pytest.StashKey[bool]()
 SLOW = ("tests/browser/", "tests/clients/", "tests/faults/", "tests/sandbox/")
 PROCESS_FIXTURES = {"hub_process", "hub", "redis"}
 
@@ -168,7 +170,19 @@ def leave_untraced(items: Iterable[pytest.Item]) -> None:
         test = item.nodeid.partition("[")[0]
         cases[test] += 1
         if cases[test] > TRACED_CASES or not is_traced(item):
-            item.add_marker(pytest.mark.no_cover)
+            item.stash[UNCOUNTED] = True
+
+
+@contextmanager
+def counting(item: pytest.Item) -> Iterator[None]:
+    """Have coverage look away for as long as one of them takes, with its fixtures: `no_cover` leaves these out."""
+    plugin = item.config.pluginmanager.get_plugin("_cov")
+    if UNCOUNTED not in item.stash or plugin is None:
+        yield
+        return
+    plugin.cov_controller.pause()
+    yield
+    plugin.cov_controller.resume()
 
 
 def refuse_processes(patch: pytest.MonkeyPatch) -> None:
