@@ -1,5 +1,7 @@
 """What a member says on the page of a report: that it is not the same as another one, or that it is."""
 
+from datetime import UTC, datetime
+
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -25,7 +27,7 @@ def not_the_same(request: MemberRequest, report_id: str) -> HttpResponse:
     """Split a report off its lead, from its own page or from the lead's."""
     before = _find(request, report_id).delivery
     try:
-        acts.split(request.membership, report_id)
+        acts.split(request.membership, report_id, shown=request.POST.get("other"))
     except ApiError as error:
         messages.error(request, str(error.detail))
     else:
@@ -51,20 +53,30 @@ def split_all(request: MemberRequest, report_id: str) -> HttpResponse:
     """Ask for confirmation, then split off all that has joined the issue of a report."""
     mine, lead, _ = _find(request, report_id)
     if request.method != "POST" and lead and lead.folded.exists():
+        until = lead.last_joined_at()  # first: what joins meanwhile may be in the number
         number = counting.in_short(counting.up_to_most(joining.joined(lead)))
-        return render(
-            request, "hub/split_all.html", {"report": mine, "lead": lead, "number": number}
-        )
+        asked = {"report": mine, "lead": lead, "number": number, "until": until}
+        return render(request, "hub/split_all.html", asked)
     try:
-        count = acts.split(request.membership, report_id, with_all=True)
+        count = acts.split_all(request.membership, report_id, until=_asked_until(request))
     except ApiError as error:
         messages.error(request, str(error.detail))
     else:
-        more = " There may be more: do it again." if count >= telling_apart.AT_ONCE else ""
+        is_left = lead is not None and lead.folded.exists()
+        more = " There are more: look at them, and do it again." if is_left else ""
         reports = "1 report was" if count == 1 else f"{count:,} reports were"
         sent = goes_out(request.membership.organization, is_one=count == 1)
         messages.success(request, f"{reports} split off. {sent}{more}")
     return redirect("report", report_id)
+
+
+def _asked_until(request: MemberRequest) -> datetime | None:
+    """When the newest had joined that the question was about; None if the form does not say. Raises `CannotSplit`."""
+    said = request.POST.get("until")
+    try:
+        return None if said is None else datetime.fromisoformat(said).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise telling_apart.CannotSplit(telling_apart.CHANGED) from None
 
 
 @only_post("report")
@@ -76,7 +88,8 @@ def same_as(request: MemberRequest, report_id: str) -> HttpResponse:
     form = NamingForm(request.POST)
     if form.is_valid():
         try:
-            acts.name(request.membership, report_id, form.cleaned_data["issue_url"])
+            address, shown = form.cleaned_data["issue_url"], request.POST.get("other")
+            acts.name(request.membership, report_id, address, shown=shown)
         except CannotJoin as error:
             form.add_error("issue_url", str(error.detail))
         else:

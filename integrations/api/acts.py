@@ -1,6 +1,7 @@
 """What members can do with reports, through the API and on the pages."""
 
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from typing import NamedTuple
 
 from core import batches
@@ -60,21 +61,19 @@ def perform(name: str, member: Membership, report_id: str) -> None:
     ACTS[name](member, find(member, report_id))
 
 
-def split(member: Membership, report_id: str, *, with_all: bool = False) -> int:
-    """Say that a report is not the same as its lead, or of a lead that none of what has joined it is; returns how many.
-
-    Raises `NoSuchReport`, and what `telling_apart` raises.
-    """
-    delivery = find(member, report_id).delivery
-    if with_all:
-        return telling_apart.split_all(delivery, by=member)
-    telling_apart.split(delivery, by=member)
-    return 1
+def split(member: Membership, report_id: str, *, shown: str | None = None) -> None:
+    """Say that a report is not the same as its lead. Raises `NoSuchReport`, and what `telling_apart.split` raises."""
+    telling_apart.split(find(member, report_id).delivery, by=member, shown=shown)
 
 
-def name(member: Membership, report_id: str, issue_url: str) -> None:
+def split_all(member: Membership, report_id: str, *, until: datetime | None = None) -> int:
+    """Say of a lead that none of what has joined it is the same; returns how many that were. Raises as `split`."""
+    return telling_apart.split_all(find(member, report_id).delivery, by=member, until=until)
+
+
+def name(member: Membership, report_id: str, issue_url: str, *, shown: str | None = None) -> None:
     """Say that a report is the same as what an issue is about. Raises `NoSuchReport` and `CannotJoin`."""
-    telling_apart.name(find(member, report_id).delivery, issue_url, by=member)
+    telling_apart.name(find(member, report_id).delivery, issue_url, by=member, shown=shown)
 
 
 def perform_on_each(

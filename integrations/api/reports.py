@@ -82,7 +82,7 @@ class NotTheSame(ActOnReport):
     def perform(self, request: Request, report_id: str) -> None:
         """Split it off."""
         with_all = bool(json_body.announced(request)) and read(Split, request).all
-        acts.split(self.membership, report_id, with_all=with_all)
+        (acts.split_all if with_all else acts.split)(self.membership, report_id)
 
 
 class SameAs(ActOnReport):

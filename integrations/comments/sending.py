@@ -172,7 +172,7 @@ def _reopen(comment: Comment, facts: IssueFacts, deadline: float) -> None:
 
 
 def _post(comment: Comment, deadline: float) -> None:
-    until = comment.last_joined_at()  # first: what joins meanwhile may be in the text
+    until = comment.lead.last_joined_at()  # first: what joins meanwhile may be in the text
     if not (text := words.of(comment)):
         comment.forget()
         return
@@ -187,7 +187,7 @@ def _edit(comment: Comment, comment_id: int, facts: IssueFacts, deadline: float)
     """Write it anew if it is still as the Hub wrote it, and is to say something else now."""
     connections.give_back()
     there = github_api.read_comment(*comment.place, comment_id, deadline=deadline)
-    until = comment.last_joined_at()
+    until = comment.lead.last_joined_at()
     if there is None:
         comment.left(DELETED)
     elif words.is_last(comment, there.body):  # by an attempt whose answer was lost

@@ -1,7 +1,7 @@
 """Members say that two reports are the same problem, or not: what is sent follows, and a verdict is kept."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import transaction
 
@@ -35,21 +35,23 @@ class CannotSplit(ApiError):
     default_code = "cannot_split"
 
 
-def split(delivery: Delivery | None, *, by: Membership) -> None:
+def split(delivery: Delivery | None, *, by: Membership, shown: str | None = None) -> None:
     """Say that a report is not the same as the one whose issue it has joined, and send it by itself at once.
 
-    Of one that is not folded: that it is not the same as what was said to be like it. Raises `CannotSplit`
-    with the reason, and `rates.RateLimited` if the organization or the person has tried again too often.
+    Of one that is not folded: that it is not the same as what was said to be like it. `shown`: the id of the other
+    report that the member was shown; if it is another one by now, nothing is changed. None if none was shown.
+    Raises `CannotSplit` with the reason, and `rates.RateLimited` if the organization or the person has tried again
+    too often.
     """
     if delivery is None:
         raise CannotSplit(NEVER_SENT)
     lead = verdicts.other_of(delivery)
     if lead is None:
         raise CannotSplit(_nothing_to_split(delivery))
+    if shown not in (None, lead.report_id):
+        raise CannotSplit(CHANGED)
     if delivery.status != Delivery.Status.FOLDED:
-        with transaction.atomic():
-            _lock_reports(delivery, lead)
-            verdicts.say([delivery], lead, is_same=False, by=by.login)
+        _say_apart(delivery, lead, by)
         return
     trying_again.check_rate(by)
     if not _split([delivery.pk], lead, by):
@@ -57,18 +59,19 @@ def split(delivery: Delivery | None, *, by: Membership) -> None:
     forward_report_now.enqueue(delivery.report_id)
 
 
-def split_all(lead: Delivery | None, *, by: Membership) -> int:
+def split_all(lead: Delivery | None, *, by: Membership, until: datetime | None = None) -> int:
     """Split off all that has joined the issue of a report, at most `AT_ONCE`; returns how many.
 
     The first is sent at once. The others may join that one, or each other, but never this one again.
-    Raises as `split` does.
+    `until`: when the newest joined that the member was asked about; what has joined since then stays, since a
+    busy lead never stands still. None if nobody was asked. Raises as `split` does.
     """
     if lead is None:
         raise CannotSplit(NEVER_SENT)
-    joined = lead.folded.order_by("pk").values_list("pk", "report_id")[:AT_ONCE]
-    ids = dict(joined)
+    joined = lead.folded.filter(folded_at__lte=until) if until else lead.folded.all()
+    ids = dict(joined.order_by("pk").values_list("pk", "report_id")[:AT_ONCE])
     if not ids:
-        raise CannotSplit(NONE_JOINED)
+        raise CannotSplit(CHANGED if lead.folded.exists() else NONE_JOINED)
     trying_again.check_rate(by)
     first = next(iter(ids))
     work = (_split(some, lead, by, first=first) for some in batches.of(list(ids)))
@@ -77,11 +80,13 @@ def split_all(lead: Delivery | None, *, by: Membership) -> int:
     return count
 
 
-def name(delivery: Delivery | None, issue_url: str, *, by: Membership) -> None:
+def name(
+    delivery: Delivery | None, issue_url: str, *, by: Membership, shown: str | None = None
+) -> None:
     """Say that a report is the same as what an issue is about. It joins that, unless it has an issue of its own.
 
-    Then it keeps that, and later reports like it join the issue that is named. Raises `CannotJoin` with
-    the reason.
+    Then it keeps that, and later reports like it join the issue that is named. `shown`: as for `split`, and empty
+    if the member was shown that it is like none. Raises `CannotJoin` with the reason.
     """
     if delivery is None:
         raise CannotJoin(NEVER_SENT)
@@ -93,6 +98,8 @@ def name(delivery: Delivery | None, issue_url: str, *, by: Membership) -> None:
         raise CannotJoin(STOPPED_BY_OPERATOR)
     with transaction.atomic():
         _lock_reports(delivery, lead)
+        if shown is not None and _other_now(delivery) not in (shown, lead.report_id):
+            raise CannotJoin(CHANGED)
         if not stays and not _join(delivery, lead, by):
             raise CannotJoin(CHANGED)
         verdicts.say([delivery], lead, is_same=True, by=by.login)
@@ -129,6 +136,24 @@ def _join(delivery: Delivery, lead: Delivery, by: Membership) -> int:
         joining.unfold(mine.filter(lead=delivery.lead_id))
     words = delivery.likeness_words if delivery.maybe_lead_id == lead.pk else ""
     return joining.fold_under(mine, lead, by=by.login, words=words)
+
+
+@transaction.atomic
+def _say_apart(delivery: Delivery, lead: Delivery, by: Membership) -> None:
+    """Say it of one that is not folded, unless it is by now, or is taken to be the same as another one."""
+    _lock_reports(delivery, lead)
+    mine = Delivery.objects.filter(pk=delivery.pk).exclude(status=Delivery.Status.FOLDED)
+    now = mine.select_for_update(no_key=True).first()
+    if now is None or verdicts.other_of(now) != lead:
+        raise CannotSplit(CHANGED)
+    verdicts.say([now], lead, is_same=False, by=by.login)
+
+
+def _other_now(delivery: Delivery) -> str:
+    """The id of the report that this one is taken to be the same as by now; empty if there is none."""
+    now = Delivery.objects.select_related("lead", "maybe_lead").filter(pk=delivery.pk).first()
+    other = verdicts.other_of(now) if now else None
+    return other.report_id if other else ""
 
 
 @transaction.atomic

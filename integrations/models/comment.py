@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
 from django.db import models, transaction
-from django.db.models import Case, F, Max, Q, Value, When
+from django.db.models import Case, F, Q, Value, When
 from django.db.models.expressions import Combinable
 from django.utils.functional import cached_property
 
@@ -184,10 +184,6 @@ class Comment(Leased):
     def has_left(self) -> bool:
         """Whether the organization's issues no longer go to that repository."""
         return self.lead.repository_id != self.integration.repository_id
-
-    def last_joined_at(self) -> datetime | None:
-        """When the last that is known joined the issue. They join one after the other: each locks the lead."""
-        return self.lead.folded.aggregate(last=Max("folded_at"))["last"]
 
     def note_on_hold(self) -> None:
         """It leaves out what an operator holds, until `note_let_go`."""

@@ -780,6 +780,10 @@ class Delivery(models.Model):
         if self.tries > KEPT:
             self._forget_attempts()
 
+    def last_joined_at(self) -> datetime | None:
+        """When the last that is known joined its issue. They join one after the other: each locks the lead."""
+        return self.folded.aggregate(last=models.Max("folded_at"))["last"]
+
     def shown_attempts(self) -> list[Attempt]:
         """The first attempt and the latest, at most `KEPT`, in their order."""
         return sorted({*self.first_attempts, *self.latest_attempts}, key=attrgetter("number"))

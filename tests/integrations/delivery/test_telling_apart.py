@@ -7,7 +7,7 @@ from django.test import Client
 from integrations.comments import sending
 from integrations.delivery import discarding, holds, operator_holds, telling_apart
 from integrations.delivery.telling_apart import CannotJoin, CannotSplit
-from integrations.folding import joining
+from integrations.folding import joining, named_issues, verdicts
 from integrations.models import Comment, Delivery, Hold, Integration, Verdict
 from orgs.models import Membership, User
 from tests import build
@@ -223,3 +223,48 @@ def test_the_comments_follow_what_members_say(alice, code_host):
     assert [joined.report_id in each for each in moved] == [False, True]
     assert "is the same problem." in moved[1]
     assert [joined.report_id in each for each in left] == [False, False]
+
+
+def test_what_is_named_at_the_same_moment_is_not_said_to_be_another(alice, monkeypatch):
+    other = send("aider", OTHER)
+    Integration.objects.update(likeness="hint")
+    hinted = [send("claude-code"), send("cursor")][1]
+    after_the_look(
+        monkeypatch,
+        (verdicts, "other_of"),
+        lambda: telling_apart.name(now(hinted), other.issue_url, by=alice),
+    )
+
+    with pytest.raises(CannotSplit, match="changed at the same moment"):
+        telling_apart.split(now(hinted), by=alice)
+
+    said = Verdict.objects.get()
+    assert (said.other_id, said.is_same) == (other.report_id, True)
+
+
+def test_what_is_split_off_at_the_same_moment_is_not_said_to_be_the_same(alice, monkeypatch):
+    lead, joined = pair()
+    other = send("aider", OTHER)
+    after_the_look(
+        monkeypatch,
+        (named_issues, "lead_at"),
+        lambda: telling_apart.split(now(joined), by=alice),
+    )
+
+    with pytest.raises(CannotJoin, match="changed at the same moment"):
+        telling_apart.name(now(joined), other.issue_url, by=alice, shown=lead.report_id)
+
+    assert not Verdict.objects.get().is_same
+
+
+def after_the_look(monkeypatch, look, act) -> None:
+    """Do it when somebody has looked for the other report, once, before they lock anything."""
+    looked = getattr(*look)
+
+    def followed(*args):
+        monkeypatch.setattr(*look, looked)
+        found = looked(*args)
+        act()
+        return found
+
+    monkeypatch.setattr(*look, followed)
