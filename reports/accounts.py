@@ -15,9 +15,8 @@ BYTES = 64 * 1024
 FIRST, SHORT = 10, BYTES // 20  # the first short ones stay; all others make room for newer ones
 SHORTER = 8 * 1024  # bytes of shorter ones that make room for a longer one; larger ones all do
 OF_ONE_SOURCE = "3/day"  # for one report, so that no single source can fill it or push others out
-OF_ALL = (
-    "1000/day"  # of one source for all reports: each report of them is counted by itself for a day
-)
+# Of one source for all reports: each of them is counted by itself, for a day.
+OF_ALL = "1000/day"
 
 
 def may_add(report: Report, said: Account, source: str) -> bool:
