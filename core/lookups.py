@@ -10,11 +10,12 @@ from concurrent.futures import Future
 from threading import Lock, Thread
 from time import monotonic
 
-FRESH = 10.0  # seconds for which the addresses of a host are kept
+FRESH = 10.0  # seconds for which the addresses of a host are kept, once they are there
 
 _Key = tuple[int, str, int]
 _lock = Lock()
-_begun: dict[_Key, tuple[float, Future[list[str]]]] = {}
+_begun: dict[_Key, Future[list[str]]] = {}
+_found_at: dict[_Key, float] = {}
 
 
 def addresses(host: str, port: int, *, timeout: float | None) -> list[str]:
@@ -26,24 +27,25 @@ def begin(host: str, port: int) -> "Future[list[str]]":
     """Have a host looked up, unless that is being done or was done a moment ago. For few hosts: each is remembered."""
     key = os.getpid(), host, port  # a thread does not come along into a fork
     with _lock:
-        begun, found = _begun.get(key, (0.0, None))
-        if found is None or (found.done() and _is_over(found, begun)):
-            found = Future()
-            _begun[key] = monotonic(), found
+        found = _begun.get(key)
+        if found is None or (found.done() and _is_over(key, found)):
+            found = _begun[key] = Future()
             try:
-                Thread(target=_look_up, args=(host, port, found), daemon=True).start()
+                Thread(target=_look_up, args=(key, found), daemon=True).start()
             except RuntimeError as error:  # the machine has no more threads
                 found.set_exception(OSError(str(error)))
         return found
 
 
-def _is_over(found: "Future[list[str]]", begun: float) -> bool:
-    return found.exception() is not None or monotonic() > begun + FRESH
+def _is_over(key: _Key, found: "Future[list[str]]") -> bool:
+    return found.exception() is not None or monotonic() > _found_at[key] + FRESH
 
 
-def _look_up(host: str, port: int, found: "Future[list[str]]") -> None:
+def _look_up(key: _Key, found: "Future[list[str]]") -> None:
+    _, host, port = key
     try:
         every = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        _found_at[key] = monotonic()
         found.set_result(list(dict.fromkeys(str(address[0]) for *_, address in every)))
     except Exception as error:
         found.set_exception(error)

@@ -9,7 +9,6 @@ from django.db.models.signals import post_save
 from django.dispatch import receiver
 
 from core import after_commit
-from integrations.answers import saying
 from integrations.comments import again
 from integrations.delivery import ownership_changes, withholding
 from integrations.delivery.task import forward_report
@@ -64,11 +63,10 @@ def forget_when_erased(report: Report, **kwargs: Any) -> None:
 
 @receiver(delivery_folded, dispatch_uid="list-what-has-joined")
 def list_when_folded(delivery: Delivery, **kwargs: Any) -> None:
-    """Have it listed below the issue that it has joined, said that the problem came again, and its answer told."""
+    """Have it listed below the issue that it has joined, and said that the problem came again."""
     if delivery.lead:
         Comment.objects.note_folded(delivery.lead)
         again.note_folded(delivery)
-        saying.pass_on(delivery)
 
 
 @receiver(delivery_unfolded, dispatch_uid="list-without-what-has-left")

@@ -63,7 +63,7 @@ def shown(report: Report, delivery: Delivery, form: AnswerForm | None = None) ->
         form or AnswerForm(initial=stored),
         answer,
         saying.mark(delivery, answer),
-        saying.of_before(delivery, answer),
+        saying.of_before(delivery),
         _not_shown(report, delivery, answer),
     )
 

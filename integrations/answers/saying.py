@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from django.db import IntegrityError, transaction
+from django.utils.crypto import salted_hmac
 
 from core.errors import ApiError
 from integrations.answers import links
@@ -96,6 +97,9 @@ def say(
             answer, _ = Answer.objects.update_or_create(
                 delivery_id=now.lead_id or now.pk, defaults=columns
             )
+            Answer.objects.filter(delivery=now.pk).exclude(
+                pk=answer.pk
+            ).delete()  # of before it joined
     except IntegrityError:  # the integration was disconnected in between
         raise CannotAnswer from None
     return answer
@@ -108,17 +112,17 @@ def found(delivery: Delivery | None) -> Answer | None:
     return Answer.objects.filter(delivery=delivery.lead_id or delivery.pk).first()
 
 
-def of_before(delivery: Delivery, told: Answer | None) -> Answer | None:
+def of_before(delivery: Delivery) -> Answer | None:
     """What was said of a report before it joined another one, if nobody is told that now."""
     if delivery.lead_id is None:
         return None
-    before = Answer.objects.filter(delivery=delivery.pk).first()
-    return None if before and told and before.text == told.text else before
+    return Answer.objects.filter(delivery=delivery.pk).first()
 
 
 def mark(delivery: Delivery, answer: Answer | None) -> str:
     """Which answer is shown, and of which issue: another text once either has changed."""
-    return f"{delivery.lead_id or delivery.pk}/{answer.changed_at.isoformat() if answer else ''}"
+    shown = f"{delivery.lead_id or delivery.pk}/{answer.changed_at.isoformat() if answer else ''}"
+    return salted_hmac("answer", shown, algorithm="sha256").hexdigest()[:32]
 
 
 @transaction.atomic
@@ -127,15 +131,6 @@ def remove(delivery: Delivery | None, *, seen: str | None = None) -> None:
     if delivery is not None:
         now = _as_seen(delivery, seen)
         Answer.objects.filter(delivery__in=[now.pk, now.lead_id or now.pk]).delete()
-
-
-def pass_on(delivery: Delivery) -> None:
-    """Have what was said of a report that has just joined another one told to all, unless that is answered."""
-    if answer := Answer.objects.filter(delivery=delivery.pk).first():
-        copy = Answer(
-            delivery_id=delivery.lead_id, text=answer.text, link=answer.link, made_by=answer.made_by
-        )
-        Answer.objects.bulk_create([copy], ignore_conflicts=True)
 
 
 def _as_seen(delivery: Delivery, seen: str | None) -> Delivery:

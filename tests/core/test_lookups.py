@@ -80,6 +80,21 @@ def test_an_address_is_kept_for_a_while(resolver, monkeypatch):
     assert addresses("a.example", PORT, timeout=10) == ["127.0.0.2"]
 
 
+def test_an_address_is_kept_since_it_came_however_long_that_took(resolver, monkeypatch):
+    """Two silent resolvers take eight seconds: half a minute later the next one would ask as long again."""
+    now = [0.0]
+    monkeypatch.setattr(lookups, "monotonic", lambda: now[0])
+    resolver.answers.clear()
+    first = lookups.begin("a.example", PORT)
+    now[0] = 60.0
+    resolver.answers.set()
+    first.result(10)
+
+    now[0] = 65.0
+
+    assert lookups.begin("a.example", PORT) is first
+
+
 def test_what_was_not_found_is_looked_up_anew(resolver):
     resolver.found = []
     with pytest.raises(socket.gaierror):

@@ -10,7 +10,6 @@ from django.test import Client
 from core import clock
 from integrations.answers import saying
 from integrations.folding import joining
-from integrations.folding.looking import Alike
 from integrations.models import Answer, Delivery, Integration
 from integrations.ownership import site_claims
 from orgs.models import Domain, Membership, Organization, User
@@ -86,26 +85,29 @@ def test_the_answer_to_a_report_that_has_joined_another_is_that_of_the_other(cli
     assert not Answer.objects.exists()
 
 
-@pytest.mark.parametrize("by", ["a member", "the Hub"])
-@pytest.mark.parametrize("words", ["", "Use --no."])
-def test_what_was_answered_before_a_report_joins_is_told_to_all_of_the_problem(
-    client, lead, words, by
-):
+def test_an_answer_after_a_report_joined_takes_the_place_of_the_one_before(client, bob, lead):
+    """Or the earlier one would come back if it were split off."""
+    other = report_of(client, "Another flag is gone")
+    answered(other, "Fixed in 2.0.")
+    join(other, lead)
+
+    put(bob, other.report_id, text="Not fixed in 2.0.")
+
+    assert [(each.delivery, each.text) for each in Answer.objects.all()] == [
+        (lead, "Not fixed in 2.0.")
+    ]
+
+
+def test_what_was_said_of_one_report_is_told_of_no_other(client, lead):
+    """It may be about the file of a private repository, of which strangers are told nothing."""
     other = report_of(client, "Another flag is gone")
     Delivery.objects.filter(pk=other.pk).update(status="pending", issue_number=None, issue_url="")
     answered(other)
-    if words:
-        answered(lead, words)
 
-    if by == "a member":
-        joining.fold_under(Delivery.objects.filter(pk=other.pk), lead, by="bob")
-    else:
-        taken = Delivery.objects.take(other.report_id)
-        joining.fold(taken, Alike(lead, is_same=True, words=""))
+    joining.fold_under(Delivery.objects.filter(pk=other.pk), lead, by="bob")
 
-    assert Delivery.objects.get(pk=other.pk).lead == lead
     for each in (lead, other):
-        assert told(client, each.report_id)[1]["text"] == (words or TEXT)
+        assert told(client, each.report_id)[1] is None
 
 
 def test_a_stranger_answers_nobody(client, lead):
