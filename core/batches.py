@@ -16,7 +16,7 @@ PATIENCE = 5  # seconds, to find which
 
 
 def oldest(rows: "QuerySet[Any]", most: int) -> list[Any]:
-    """The primary keys of at most so many rows. Raises `connections.TooLong`."""
+    """The lowest primary keys, at most so many. Raises `connections.TooLong`."""
     with connections.patience(PATIENCE):
         return list(rows.order_by("pk").values_list("pk", flat=True)[:most])
 

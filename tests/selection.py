@@ -174,8 +174,11 @@ def leave_untraced(items: Iterable[pytest.Item]) -> None:
 
 
 @contextmanager
-def counting(item: pytest.Item) -> Iterator[None]:
-    """Have coverage look away for as long as one of them takes, with its fixtures: `no_cover` leaves these out."""
+def uncounted(item: pytest.Item) -> Iterator[None]:
+    """Have coverage look away for as long as the test takes, if it is one of those, with its fixtures.
+
+    `no_cover` of pytest-cov counts the fixtures.
+    """
     plugin = item.config.pluginmanager.get_plugin("_cov")
     if UNCOUNTED not in item.stash or plugin is None:
         yield

@@ -28,7 +28,7 @@ NO_PUSH_ACCESS = (
     "No member of your organization has push access to the repository any more, so nobody in it can speak for "
     "the page."
 )
-CHANGED = "The answer was changed in the meantime. {} Save yours again if it is to take its place."
+CHANGED = "The answer was changed in the meantime. {} Look at it, and do it again."
 GONE = "There is none now."
 NOBODY = "It arrived before a repository was chosen, so nobody is told an answer."
 
@@ -97,9 +97,8 @@ def say(
             answer, _ = Answer.objects.update_or_create(
                 delivery_id=now.lead_id or now.pk, defaults=columns
             )
-            Answer.objects.filter(delivery=now.pk).exclude(
-                pk=answer.pk
-            ).delete()  # of before it joined
+            before_it_joined = Answer.objects.filter(delivery=now.pk).exclude(pk=answer.pk)
+            before_it_joined.delete()
     except IntegrityError:  # the integration was disconnected in between
         raise CannotAnswer from None
     return answer
@@ -136,9 +135,7 @@ def remove(delivery: Delivery | None, *, seen: str | None = None) -> None:
 def _as_seen(delivery: Delivery, seen: str | None) -> Delivery:
     """The delivery, which joins nothing meanwhile. Raises `CannotAnswer` if a page has shown another answer."""
     mine = Delivery.objects.filter(pk=delivery.pk)
-    now = mine.select_for_update(of=("self",), no_key=True).first()
-    if now is None:
-        raise CannotAnswer
+    now = mine.select_for_update(of=("self",), no_key=True).first() or delivery
     if seen is not None and seen != mark(now, answer := found(now)):
         said = f"It is now “{answer.text}”, by {answer.made_by}." if answer else GONE
         raise CannotAnswer(CHANGED.format(said))

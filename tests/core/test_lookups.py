@@ -67,7 +67,7 @@ def test_a_host_is_looked_up_once_for_many(resolver):
     first, second = lookups.begin("a.example", PORT), lookups.begin("a.example", PORT)
     resolver.answers.set()
 
-    assert first.result(10) == second.result(10) == ["127.0.0.1"]
+    assert first.result(10).addresses == second.result(10).addresses == ["127.0.0.1"]
     assert addresses("a.example", PORT, timeout=10) == ["127.0.0.1"]
     assert resolver.asked == 1
 

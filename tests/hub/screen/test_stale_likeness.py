@@ -70,9 +70,14 @@ def said() -> list[tuple[str, bool, str]]:
     return list(rows.values_list("other", "is_same", "made_by"))
 
 
-def test_not_the_same_is_not_said_of_an_issue_that_it_has_joined_since(alice, bob, code_host):
+@pytest.mark.parametrize("opened", ["its own", "the lead's"])
+def test_not_the_same_is_not_said_of_an_issue_that_it_has_joined_since(
+    alice, bob, code_host, opened
+):
     lead, joined, other = sent(PUSH), sent(AGAIN), sent(OTHER)
-    fields = shown(alice, path(joined), path(joined, "not-the-same/"))
+    fields = shown(
+        alice, path(joined if opened == "its own" else lead), path(joined, "not-the-same/")
+    )
     name(bob, joined, other)
 
     page = press(alice, path(joined, "not-the-same/"), fields)
@@ -82,18 +87,6 @@ def test_not_the_same_is_not_said_of_an_issue_that_it_has_joined_since(alice, bo
     assert now(joined).lead == other
     assert said() == [(other.report_id, True, "bob")]
     assert len(code_host.issues("acme/docs")) == 2
-
-
-def test_not_the_same_on_the_page_of_a_lead_is_about_that_lead(alice, bob, code_host):
-    lead, joined, other = sent(PUSH), sent(AGAIN), sent(OTHER)
-    fields = shown(alice, path(lead), path(joined, "not-the-same/"))
-    name(bob, joined, other)
-
-    page = press(alice, path(joined, "not-the-same/"), fields)
-
-    assert fields["other"] == lead.report_id
-    assert CHANGED in page
-    assert now(joined).lead == other
 
 
 def test_not_the_same_is_not_said_of_what_was_named_instead_of_a_hint(alice, bob):
