@@ -87,6 +87,17 @@ def test_a_text_that_is_too_long_for_a_host_is_not_normalized(sdk: Sdk):
     assert len(longest) > 550
 
 
+def test_a_letter_and_its_mark_are_one_where_the_capital_and_the_mark_are_two(sdk: Sdk):
+    table = {
+        "j\u030con.example": "xn--on-t5a.example",
+        "J\u030con.example": "xn--on-t5a.example",
+    }
+
+    outcomes = sdk.do(*({"do": "ascii_host", "host": host} for host in table))
+
+    assert [outcome["result"] for outcome in outcomes] == list(table.values())
+
+
 def test_in_brackets_a_host_is_an_ipv6_address_or_none(sdk: Sdk):
     table = {
         "[2606:4700::1111]": "[2606:4700::1111]",

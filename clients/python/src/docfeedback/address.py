@@ -215,12 +215,13 @@ def _host(text: str) -> str:
 def _spelling(text: str) -> str:
     """NFKC, each letter in lower case, ASCII dots, no trailing dot. Raises Refused for what is too long.
 
-    The length comes first: NFKC of heaped marks takes time that grows with its square.
+    The length comes first: NFKC of heaped marks takes time that grows with its square. NFC comes last: a small
+    letter may be one with its mark where the capital is not.
     """
     if len(text) > MAX_WRITTEN:
         raise Refused("malformed")
     letters = (letter.lower() for letter in unicodedata.normalize("NFKC", text))
-    host = "".join(letters).replace("\u3002", ".")
+    host = unicodedata.normalize("NFC", "".join(letters)).replace("\u3002", ".")
     return host[:-1] if host.endswith(".") else host
 
 
