@@ -80,6 +80,7 @@ JOBS = [
         "reconcile installations",
         timedelta(minutes=1),
         partial(reconciling.reconcile_due, bookmark=reconciling.Bookmark()),
+        asks_strangers=True,  # GitHub, about as many and as long issues as they like
     ),
     Job("left repositories", timedelta(days=1), visibility.hide_left),
     Job("visibility", OFTEN, visibility.finish, longest=SHORT),
@@ -105,6 +106,7 @@ class Runner:
     def __init__(self) -> None:
         self.name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self.stopping = threading.Event()
+        self._unanswered: set[int] = set()  # installations
         self._mine = threading.Event()
 
     def run(self) -> None:
@@ -143,11 +145,11 @@ class Runner:
 
     def _alert(self) -> None:
         if sending.is_anything_due():
-            sending.send_due(self._for_a_while())
+            sending.send_due(self._for_a_while(), self._unanswered)
 
     def _comment(self) -> None:
         if comments.is_anything_due():
-            comments.send_due(self._for_a_while())
+            comments.send_due(self._for_a_while(), self._unanswered)
 
     def _retry(self) -> None:
         if turns.is_anything_due():

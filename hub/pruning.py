@@ -227,6 +227,7 @@ KINDS = [
     Prunable("invitations", lambda: _older(Invitation, "created_at", _retention()), _in_batches),
     Prunable("notices", lambda: Notice.objects.over(), _in_batches),
     Prunable("webhooks", lambda: _older(Webhook, "received_at", webhooks.KEPT), _in_batches),
+    Prunable("webhooks of nobody", Webhook.objects.of_nobody, _in_batches),
     Prunable(
         "sign-in states", lambda: _older(OneTimeState, "expires_at", states.KEPT), _in_batches
     ),

@@ -44,18 +44,23 @@ def is_anything_due(work: Work) -> bool:
     return rows.in_turn().exists() and rows.due().exists()
 
 
-def send_due(work: Work, go_on: Callable[[], bool]) -> int:
+def send_due(work: Work, go_on: Callable[[], bool], unanswered: set[int]) -> int:
     """Do what is due, while `go_on` returns True; returns how many were looked at.
 
     Installations take turns, and of one that may send nothing now only one row is looked at, so that the
-    backlog of one keeps nobody else's waiting.
+    backlog of one keeps nobody else's waiting. `unanswered`: the installations about which GitHub gave no answer
+    the last time. They come after all others, and it is brought up to date.
     """
     tried = failed = 0
     looked: set[str] = set()  # none twice: what stays due is for the next round
-    had: set[int] = set()
+    had = set(unanswered)
     full: set[int] = set()
     while go_on() and tried < AT_ONCE and len(looked) < LOOKS and failed < AWAY:
-        row = _next(work, looked, had) or _next(work, looked, had := set(full))
+        row = (
+            _next(work, looked, had)
+            or _next(work, looked, had := full | unanswered)
+            or _next(work, looked, had := set(full))
+        )
         if row is None:
             break
         pk, installation = row
@@ -67,6 +72,7 @@ def send_due(work: Work, go_on: Callable[[], bool]) -> int:
             continue
         tried += 1
         failed = 0 if reached else failed + 1
+        (unanswered.discard if reached else unanswered.add)(installation)
     return len(looked)
 
 

@@ -2,13 +2,18 @@
 
 from collections.abc import Collection
 from datetime import timedelta
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
+from core import clock
+from integrations.models.integration import Installation, Integration
+
 KEPT = timedelta(days=4)  # GitHub repeats one for three days at most
+OF_NOBODY = timedelta(hours=1)  # longer than it takes to be asked about and chosen
+LOOKED_BACK = timedelta(hours=3)  # for those of nobody; what is left is deleted with the others
 LATEST = 100  # more than are applied at the same moment: one with a lower id may be committed later
 
 
@@ -42,6 +47,14 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
         first = min(since) if len(since) == LATEST else 0  # of fewer, all were known
         later = self.filter(about, pk__gt=first)
         return later.exclude(pk__in=since).exists()
+
+    def of_nobody(self) -> Self:
+        """Those about what no organization has, `OF_NOBODY` later: strangers have GitHub send as many as they like."""
+        installation = Installation.objects.filter(github_id=OuterRef("installation_id"))
+        integration = Integration.objects.filter(repository_id=OuterRef("repository_id"))
+        age = Q(received_at__lt=clock.now() - OF_NOBODY, received_at__gt=clock.now() - LOOKED_BACK)
+        told = self.filter(age, installation_id__isnull=False).order_by("received_at")
+        return told.exclude(Exists(installation)).exclude(Exists(integration))
 
 
 class Webhook(models.Model):

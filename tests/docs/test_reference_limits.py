@@ -390,6 +390,7 @@ def test_retention():
         ),
         "the keyed hash of a sender's network": span(pacing.SOURCES_KEPT),
         "ids of webhooks": span(webhook.KEPT),
+        "ids of webhooks about what no organization has": span(webhook.OF_NOBODY),
         "links of installations": span(one_time_state.KEPT),
         "expired tokens, and sign-ins of terminals": span(pruning.EXPIRED_TOKENS_KEPT),
         "tasks of the queue, since they were finished, begun or queued": span(pruning.TASKS_KEPT),

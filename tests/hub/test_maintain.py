@@ -241,6 +241,12 @@ def test_nothing_waits_for_servers_of_strangers(monkeypatch):
     assert take("next", maintenance.RUNNER)  # given back
 
 
+def test_these_take_as_long_as_strangers_make_them_take():
+    beside = {job.name for job in JOBS if job.asks_strangers}
+
+    assert beside == {"domains", "public files", "reconcile installations"}
+
+
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
 def test_each_job_runs(job):
     job.run(lambda: True)

@@ -376,6 +376,36 @@ def test_more_reports_than_go_in_time_keep_nothing_else(code_host, monkeypatch):
     assert 0 < deleted["reports"] < 100
 
 
+@pytest.mark.parametrize(
+    ("minutes", "installation", "repository", "is_kept"),
+    [
+        (61, 4711, None, False),
+        (61, 4711, 815, False),
+        (59, 4711, 815, True),  # it may be chosen just now
+        (61, "ours", None, True),
+        (61, "ours", 815, True),  # it was ours, or is to be
+        (61, 4711, "ours", True),
+        (61, None, None, True),  # news of an issue of ours
+    ],
+)
+def test_a_webhook_about_what_nobody_has_goes_after_an_hour(
+    code_host, minutes, installation, repository, is_kept
+):
+    build.acme(code_host)
+    mine = Integration.objects.select_related("installation").get()
+    ours = (mine.installation.github_id, mine.repository_id)
+    told = zip((installation, repository), ours, strict=True)
+    numbers = [known if number == "ours" else number for number, known in told]
+    Webhook.objects.create(
+        delivery_id="1", installation_id=numbers[0], repository_id=numbers[1],
+        received_at=timezone.now() - timedelta(minutes=minutes),
+    )  # fmt: skip
+
+    pruning.prune()
+
+    assert Webhook.objects.exists() is is_kept
+
+
 def test_a_batch_costs_few_statements_however_many_are_in_it(
     code_host, django_assert_max_num_queries
 ):
@@ -387,7 +417,8 @@ def test_a_batch_costs_few_statements_however_many_are_in_it(
 
 
 INDEXED = {"reports": "received_at", "attempts": "attempt_oldest", "webhooks": "received_at",
-           "tokens": "expires_at", "sessions": "expire_date", "invitations": "invitation_oldest",
+           "webhooks of nobody": "received_at", "tokens": "expires_at",
+           "sessions": "expire_date", "invitations": "invitation_oldest",
            "terminals": "ends_at", "sign-in states": "state_oldest", "alerts": "alert_due"}  # fmt: skip
 
 
