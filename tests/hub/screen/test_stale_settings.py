@@ -313,3 +313,19 @@ def test_a_box_of_the_version_before_saves_what_it_sends(alice, bob):
         "likeness": "hint",
         "when_reported_again": "reopen",
     }
+
+
+def test_a_badge_that_a_colleague_has_taken_away_is_not_shown_again(alice, bob, acme):
+    claim = acme.domains.get()
+    claim.choose_badge("count")
+    kit = f"/settings/claims/{claim.pk}/kit/"
+    old = controls.form(alice, kit, "badge")
+    press(bob, f"{kit}badge/", controls.form(bob, kit, "badge") | {"badge": ""})
+
+    untouched = press(alice, f"{kit}badge/", old)
+    changed = press(alice, f"{kit}badge/", old | {"badge": "state"})
+
+    claim.refresh_from_db()
+    assert claim.badge == ""
+    assert "There is no badge now." in untouched
+    assert f"{TOLD}. Nothing was saved." in changed
