@@ -1,5 +1,6 @@
 """`/settings/integration/`: the app, the repository, the template."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -12,7 +13,7 @@ from django.utils.html import format_html
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
-from core import client_address, rates
+from core import as_shown, client_address, rates
 from core.errors import ApiError
 from hub.screen import issue_choice, one_issue, own_files, previews, setup_steps
 from hub.screen.access import MemberRequest, members_only, only_post
@@ -21,7 +22,7 @@ from integrations.api import setup
 from integrations.delivery import holds
 from integrations.issue.rendering import DEFAULT_TEMPLATE
 from integrations.models import Integration
-from integrations.setup import configuration, installing, mentions
+from integrations.setup import configuration, installing, labels, mentions, values
 from orgs.models import Membership, Site, User
 from orgs.people import counted
 
@@ -32,6 +33,7 @@ READ_BY_ALL = "Everybody can read the issues about lapsed claims and stopped rep
 NOT_THERE = (
     "No issue about lapsed claims and stopped reports is opened there, unless you choose it."
 )
+REPOSITORY_ID = "repository_id"
 # For each organization, and each person: Pause and Resume stop or send all that waits.
 PRESSES = "10/minute"
 
@@ -71,6 +73,8 @@ class IntegrationForm(issue_choice.ChoiceFields):
         "report about those. If it is private, the Hub tells nobody else that it exists.",
     )
 
+    template_now = ""  # what is stored, where somebody else has changed it, too
+
     def clean_issue_template(self) -> str:
         """The template, checked; an error of the form if it is not valid."""
         try:
@@ -79,25 +83,36 @@ class IntegrationForm(issue_choice.ChoiceFields):
             raise forms.ValidationError(str(error.detail)) from None
 
     @property
-    def alerts_shown(self) -> str:
-        """What the page chose when it was opened, which nobody may have looked at since."""
-        chosen = self.initial.get("alerts", "")
-        return str((self.data or self.initial).get("initial-alerts", chosen))
+    def shown(self) -> dict[str, str]:
+        """The hidden fields that say what the page has shown, the repository by GitHub's number of it."""
+        known = self.data or self.initial
+        here = {REPOSITORY_ID: str(known[REPOSITORY_ID])} if REPOSITORY_ID in known else {}
+        return here | as_shown.sent(known)
 
-    @property
-    def repository_shown(self) -> str | None:
-        """GitHub's number of the repository that was chosen when the page was opened; empty for none."""
-        shown: str | None = (self.data or self.initial).get("repository_id")
-        return shown
+    def _wanted(self) -> dict[str, Any]:
+        """What was sent, by the names of the fields."""
+        sent, choice = self.cleaned_data, labels.checked(self.choice())
+        return values.wanted(sent["issue_template"], sent["alerts"], choice)
 
-    def _alerts(self, member: Membership) -> bool | None:
-        """The choice; None if it is a yes that was just left, and said nothing about this repository."""
-        choice: bool | None = self.cleaned_data["alerts"]
-        if not choice or self.alerts_shown != "yes":
-            return choice
+    def _show_now(self, member: Membership, names: Iterable[str]) -> None:
+        """Show what is stored, with what the member has changed, and say which fields somebody else has changed, too.
+
+        A choice that was made about another repository than the one of now is dropped.
+        """
         mine = integration_of(member.organization)
-        is_same = mine and mine.repository == self.cleaned_data["repository"]
-        return choice if mine and is_same and mine.alerts is None else None
+        if mine is None:
+            return self.add_error("repository", configuration.NotInstalled.default_detail)
+        wanted, shown, now = self._wanted(), self.shown, _stored(mine)
+        both = {*names, *as_shown.changed_by_both(wanted, values.stored(mine), shown)}
+        changed = {each for each in wanted if not as_shown.is_left(each, wanted[each], shown)}
+        kept = {"repository", "own_files"} | changed
+        if "repository" in both:
+            kept -= {"repository", values.ALERTS}
+        self.data = now | {name: self.data.get(name, "") for name in kept}
+        self.template_now = now[values.TEMPLATE] if values.TEMPLATE in both else ""
+        for name in both:
+            self.add_error(name, _changed(self[name], now[name]))
+        return None
 
     def save(self, member: Membership) -> Integration | None:
         """The integration; None if it is refused, with the reason as an error of the form."""
@@ -108,15 +123,27 @@ class IntegrationForm(issue_choice.ChoiceFields):
                 repo_owner=owner,
                 repo_name=name,
                 issue_template=self.cleaned_data["issue_template"],
-                alerts=self._alerts(member),
+                alerts=self.cleaned_data["alerts"],
                 choice=self.choice(),
-                shown=self.repository_shown,
+                shown=self.shown,
             )
         except mentions.TemplateAddressesOthers as error:
             self.add_error("issue_template", str(error.detail))
+        except as_shown.ChangedMeanwhile as error:
+            self._show_now(member, error.names)
+        except configuration.RepositoryChanged:
+            self._show_now(member, ["repository"])
         except ApiError as error:
             self.add_error("repository", str(error.detail))
         return None
+
+
+def _changed(field: forms.BoundField, now: str) -> str:
+    """What to say of a field that somebody else has changed to what it is now."""
+    is_now = f": it is now “{now}”" if now else ": it is empty now"
+    if field.name in (values.TEMPLATE, values.ALERTS):  # the page shows them
+        is_now = ""
+    return f"“{field.label}” was changed in the meantime{is_now}. Nothing was saved. Look at it, and save again."
 
 
 @members_only
@@ -153,6 +180,7 @@ def integration(request: MemberRequest) -> HttpResponse:
         "standing": standing_of(mine, claims),
         "placeholders": previews.PLACEHOLDERS,
         "options": one_issue.OPTIONS,
+        "choices_shown": one_issue.shown(mine),
         **_preview(request, form),
     }
     return render(request, "hub/integration.html", context)
@@ -257,7 +285,7 @@ def disconnect(request: MemberRequest) -> HttpResponse:
         return redirect(INTEGRATION_PAGE)
     if request.method == "POST":
         try:
-            shown = request.POST.get("repository_id")
+            shown = request.POST.get(REPOSITORY_ID)
             configuration.disconnect(request.membership, shown=shown)
         except ApiError as error:
             messages.error(request, str(error.detail))
@@ -315,7 +343,8 @@ def _switch(mine: Integration, form: IntegrationForm, lost: list[Site]) -> dict[
     """What the page shows that asks before claims lapse; who had the files is offered the new ones."""
     has_files = own_files.standing(mine).mine is not None
     files = form.cleaned_data["own_files"] or has_files
-    return {"form": form, "mine": mine, "lost": lost, "files": files}
+    shown = form.shown | {REPOSITORY_ID: str(mine.repository_id or "")}
+    return {"form": form, "mine": mine, "lost": lost, "files": files, "shown": shown}
 
 
 def _stored(mine: Integration) -> dict[str, Any]:
@@ -324,13 +353,15 @@ def _stored(mine: Integration) -> dict[str, Any]:
     Whoever has left them out, or has removed their claim, would claim them with the next template.
     """
     template = mine.issue_template or DEFAULT_TEMPLATE
+    shown = values.stored(mine) | {values.ALERTS: mine.wants_alerts}
     return {
         "repository": mine.repository,
-        "repository_id": str(mine.repository_id or ""),
+        REPOSITORY_ID: str(mine.repository_id or ""),
         "issue_template": template,
         "alerts": "yes" if mine.wants_alerts else "no",
         "own_files": mine.repository_id is None,
         **issue_choice.stored(mine),
+        **as_shown.marks(shown),
     }
 
 
@@ -365,6 +396,7 @@ def _offer_repositories(
         if mine.repository_id is None and "alerts" not in request.POST:
             is_private = all(each.is_private for each in found.repositories)
             form.initial["alerts"] = "yes" if is_private else "no"
+            form.initial.update(as_shown.marks({values.ALERTS: is_private}))
         other_page = found.following or (1 if page > 1 else None)
     offered = [(name, name) for name in sorted(names - {""}, key=str.lower)]
     form.fields["repository"].widget.choices = [("", "Choose…"), *offered]

@@ -9,12 +9,10 @@ from integrations.models import Integration
 from integrations.models.dressing import EVERY_KIND, Dressing, chosen
 from integrations.setup import labels
 from integrations.setup.labels import Choice
-from reports.models import Report
 
 LONGEST = 2000  # characters of a list: more than the longest valid one has
-LABELS = "labels_"
-EVERY = f"{LABELS}every"
-OF_KIND = {EVERY_KIND: EVERY} | {kind: LABELS + kind for kind in Report.Kind.values}
+OF_KIND = labels.NAMES
+EVERY = OF_KIND[EVERY_KIND]
 
 
 class Names(forms.CharField):

@@ -9,6 +9,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 
+from core import as_shown
 from core.errors import ApiError
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.claims import find
@@ -46,6 +47,7 @@ def publish(request: MemberRequest, claim_id: str) -> HttpResponse:
         "link": kit.report_link(settings.HUB_BASE_URL, site),
         "badge": kit.badge(settings.HUB_BASE_URL, claim.id, site),
         "badges": type(claim).Badge.choices,
+        "shown": as_shown.marks({"badge": claim.badge}),
         "hub": settings.HUB_BASE_URL,
         "is_owner": request.membership.is_owner,
     }
@@ -81,11 +83,13 @@ def choose_badge(request: MemberRequest, claim_id: str) -> HttpResponse:
         raise Http404
     try:
         members.require_owner(request.membership)
+        chosen = claim.choose_badge(badge, shown=as_shown.sent(request.POST))
     except ApiError as error:
         messages.error(request, str(error.detail))
+    except as_shown.ChangedMeanwhile as error:
+        messages.error(request, str(error))
     else:
-        claim.choose_badge(badge)
-        messages.success(request, "The badge was changed." if badge else "There is no badge now.")
+        messages.success(request, "The badge was changed." if chosen else "There is no badge now.")
     return redirect("settings-kit", claim_id)
 
 

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
+from core import as_shown
 from core.errors import ApiError
 from hub.screen.access import MemberRequest, only_post
 from integrations.models import Integration
@@ -74,6 +75,11 @@ class OneIssueForm(forms.Form):
 OPTIONS = {"likeness": LIKENESS, "when_reported_again": AGAIN}  # by the column that they are for
 
 
+def shown(mine: Integration) -> dict[str, str]:
+    """The hidden fields that say what the box has shown."""
+    return as_shown.marks(Choices.of(mine)._asdict())
+
+
 @only_post(INTEGRATION_PAGE)
 def save(request: MemberRequest) -> HttpResponse:
     """Save the choices, without asking GitHub."""
@@ -81,8 +87,11 @@ def save(request: MemberRequest) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "Nothing was saved. Choose one of the options.")
         return redirect(INTEGRATION_PAGE)
+    chosen, marks = Choices(**form.cleaned_data), as_shown.sent(request.POST)
     try:
-        configuration.choose(request.membership.organization, Choices(**form.cleaned_data))
+        configuration.choose(request.membership.organization, chosen, shown=marks)
+    except as_shown.ChangedMeanwhile as error:
+        messages.error(request, str(error))
     except ApiError as error:
         messages.error(request, str(error.detail))
     else:

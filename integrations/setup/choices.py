@@ -12,6 +12,11 @@ class Choices(NamedTuple):
     when_reported_again: str | None = None
     shows_known: bool | None = None
 
+    @classmethod
+    def of(cls, integration: Integration) -> "Choices":
+        """What is chosen now."""
+        return cls(*(getattr(integration, name) for name in cls._fields))
+
     def columns(self) -> dict[str, Any]:
         """The columns that change."""
         return {name: value for name, value in self._asdict().items() if value is not None}

@@ -1,20 +1,20 @@
 """The integration: which repository receives the issues, and their template."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from django.db import transaction
 
-from core import rates
+from core import as_shown, rates
 from core.errors import ApiError
 from integrations import github_api
 from integrations.delivery import holds
 from integrations.github_api import Person, asking
 from integrations.github_sync import visibility
 from integrations.issue import plain_html, template_limits
-from integrations.issue.rendering import DEFAULT_TEMPLATE, unknown_placeholder
+from integrations.issue.rendering import unknown_placeholder
 from integrations.models import Delivery, Integration, News, Webhook
 from integrations.ownership import push_access, site_claims
-from integrations.setup import labels, mentions
+from integrations.setup import labels, mentions, values
 from integrations.setup.choices import Choices
 from integrations.setup.labels import AS_IT_IS, Choice
 from orgs.models import Membership, Organization
@@ -22,6 +22,7 @@ from orgs.people import counted, members
 
 NO_CHOICE = Choices()  # all as it is
 CHANGED = "The repository was changed in the meantime. Reload the page."
+TEMPLATE_CHANGED = "The template was changed in the meantime. Please try again."
 OVERTAKEN = "GitHub has just told of a change to the repository. Please try again."
 LISTS = "20/hour"  # of repositories, for each member; twice as many for an installation
 
@@ -55,6 +56,12 @@ class NotInstalled(ApiError):
     default_detail = "Install the app on your account first."
 
 
+class RepositoryChanged(NotInstalled):
+    """409: another repository is chosen by now than the one that was shown, or checked."""
+
+    default_detail = CHANGED
+
+
 class RepositoryNotWritable(ApiError):
     """422: the repository cannot receive issues."""
 
@@ -71,7 +78,7 @@ def configure(
     alerts: bool | None = None,
     choices: Choices = NO_CHOICE,
     choice: Choice = AS_IT_IS,
-    shown: str | None = None,
+    shown: Mapping[str, str] = as_shown.UNMARKED,
 ) -> Integration:
     """Send the organization's issues to this repository, after checking it on GitHub.
 
@@ -80,18 +87,20 @@ def configure(
 
     `choice`: the labels, assignees and type of new issues. They stay when the repository changes.
 
-    `shown`: GitHub's number of the repository that the member was shown as the present one, empty for none. If it is
-    another one by now, `NotInstalled` is raised. None if nothing was shown.
+    `shown`: the marks of what a form has shown (`core/as_shown.py`), and GitHub's number of the repository, empty for
+    none, as `repository_id`. What was left as shown stays as it is. Raises `as_shown.ChangedMeanwhile`, and
+    `RepositoryChanged` if another one is chosen by now: the rest of the form was about the one before.
 
     The repository must be in the organization's installation, with issues turned on and not archived;
     the app may write issues there, and `member` has push access. If claims of sites lapse with the one
     before, `member` needs it there, too, as for disconnecting. Raises the errors above, or as
     `mentions.confirmed` and `push_access.require_to_let_go` do; then nothing is saved.
     """
-    template, choice = checked_template(issue_template), labels.checked(choice)
+    wanted = values.wanted(checked_template(issue_template), alerts, labels.checked(choice))
     integration = _integration(member.organization)
     before = integration.repository_id
-    _require_shown(before, shown)
+    _require_shown(before, shown.get("repository_id"))
+    template = as_shown.settle(wanted, values.stored(integration), shown)[values.TEMPLATE]
     heard = Webhook.objects.newest()
     facts = _writable(integration, f"{repo_owner}/{repo_name}", member)
     mentioned = mentions.confirmed(template, integration, facts, member)
@@ -100,13 +109,18 @@ def configure(
     with transaction.atomic():
         integration = _unchanged(integration, member)
         if integration.repository_id not in (before, facts.id):
-            raise NotInstalled(CHANGED)
+            raise RepositoryChanged
         _require_no_news(integration, facts, since=heard)
+        settled = as_shown.settle(wanted, values.stored(integration), shown)
+        if settled[values.TEMPLATE] != template:  # GitHub was asked about another one
+            raise NotInstalled(TEMPLATE_CHANGED)
+        alerts = settled.get(values.ALERTS)
         if integration.repository_id != facts.id:
             integration.note_visibility(private=facts.is_private)  # the choice is about this one
-            alerts = facts.is_private if alerts is None else alerts
+            is_old = as_shown.is_left(values.ALERTS, wanted.get(values.ALERTS), shown)
+            alerts = facts.is_private if alerts is None or (alerts and is_old) else alerts
             integration.forget_issues()
-        labels.save_to(integration, choice)
+        labels.save_to(integration, labels.named(settled))
         integration.alerts = integration.alerts if alerts is None else alerts
         integration.repository_id = facts.id
         integration.issue_template, integration.mentions = template, mentioned
@@ -118,10 +132,18 @@ def configure(
     return integration
 
 
-def choose(organization: Organization, choices: Choices) -> Integration:
-    """Save choices without asking GitHub, which has no say in them. Raises `NotInstalled`."""
-    if changed := choices.columns():
-        Integration.objects.of(organization).update(**changed)
+@transaction.atomic
+def choose(
+    organization: Organization, choices: Choices, *, shown: Mapping[str, str] = as_shown.UNMARKED
+) -> Integration:
+    """Save choices without asking GitHub, which has no say in them; `shown` as for `configure`.
+
+    Raises `NotInstalled`, `as_shown.ChangedMeanwhile`.
+    """
+    mine = Integration.objects.of(organization)
+    if now := mine.select_for_update(no_key=True).first():
+        stored = Choices.of(now)._asdict()
+        mine.update(**as_shown.settle(choices.columns(), stored, shown))
     return _integration(organization)
 
 
@@ -138,7 +160,7 @@ def try_again(member: Membership) -> Integration:
     with transaction.atomic():
         integration = _unchanged(known, member)
         if integration.repository_id != facts.id:
-            raise NotInstalled(CHANGED)
+            raise RepositoryChanged
         _require_no_news(integration, facts, since=heard)
         _goes_on(integration, facts, member)
     return integration
@@ -155,7 +177,7 @@ def disconnect(member: Membership, *, shown: str | None = None) -> None:
     require_to_disconnect(member)
     with transaction.atomic():
         if push_access.locked_repository_of(member) != asked_about:
-            raise NotInstalled(CHANGED)
+            raise RepositoryChanged
         forget(member.organization)
 
 
@@ -236,7 +258,7 @@ def checked_template(template: str) -> str:
         )
     if odd := plain_html.odd_in_template(template):
         raise TemplateHasOddHtml(plain_html.words(odd), found=odd.piece)
-    return "" if template.strip() in ("", DEFAULT_TEMPLATE.strip()) else template
+    return values.own_template(template)
 
 
 def _integration(organization: Organization) -> Integration:
@@ -306,9 +328,9 @@ def _unchanged(checked: Integration, member: Membership) -> Integration:
 
 
 def _require_shown(repository_id: int | None, shown: str | None) -> None:
-    """Raise `NotInstalled` if a form has shown another repository than the one that is chosen now."""
+    """Raise `RepositoryChanged` if a form has shown another repository than the one that is chosen now."""
     if shown is not None and shown != str(repository_id or ""):
-        raise NotInstalled(CHANGED)
+        raise RepositoryChanged
 
 
 def _require_no_news(

@@ -1,7 +1,7 @@
 """Which labels, assignees and type an organization chooses for its issues."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from core.errors import ApiError
@@ -11,6 +11,7 @@ from integrations.models.dressing import EVERY_KIND, key
 from reports.models import Report
 
 KINDS = (EVERY_KIND, *Report.Kind.values)
+NAMES = {EVERY_KIND: "labels_every"} | {kind: f"labels_{kind}" for kind in Report.Kind.values}
 LABELS, ASSIGNEES = 20, 10  # in one list; GitHub takes 100 and 10 for an issue
 LONGEST_LABEL, LONGEST_LOGIN, LONGEST_TYPE = 50, 100, 100  # characters
 SHOWN = 40  # characters of a name that is wrong
@@ -66,6 +67,19 @@ def faults(choice: Choice) -> list[Fault]:
     if problem := _problem(choice.issue_type or "", "issue type", LONGEST_TYPE):
         found.append(Fault(("issue_type",), problem))
     return found[:MAX_FAULTS]
+
+
+def by_name(choice: Choice) -> dict[str, Any]:
+    """Each list of a choice, and the type, by the name of its field; not what is left as it is."""
+    lists, others = choice.labels, {"assignees": choice.assignees, "issue_type": choice.issue_type}
+    of_kinds = {} if lists is None else {name: lists.get(kind, []) for kind, name in NAMES.items()}
+    return of_kinds | {name: value for name, value in others.items() if value is not None}
+
+
+def named(values: Mapping[str, Any]) -> Choice:
+    """The choice of which these are the lists and the type, as `by_name` says it."""
+    of_kinds = {kind: values[name] for kind, name in NAMES.items() if name in values}
+    return Choice(of_kinds or None, values.get("assignees"), values.get("issue_type"))
 
 
 def save_to(integration: Integration, choice: Choice) -> None:

@@ -1,12 +1,13 @@
 """What a claim and its host show in public."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Self, TypeVar
 
 from django.db import models, transaction
 from django.db.models.functions import Now
 
-from core import clock
+from core import as_shown, clock
 from orgs.models.organization import Notice
 
 REFUSED = (
@@ -42,9 +43,14 @@ class Published(models.Model):
     class Meta:
         abstract = True
 
-    def choose_badge(self, badge: str) -> None:
-        """Show another badge, or none."""
-        type(self)._default_manager.filter(pk=self.pk).update(badge=badge)
+    @transaction.atomic
+    def choose_badge(self, badge: str, *, shown: Mapping[str, str] = as_shown.UNMARKED) -> str:
+        """Show another badge, or none, and return it; as it is if a form has left it so. Raises `ChangedMeanwhile`."""
+        mine = type(self)._default_manager.filter(pk=self.pk)
+        now = mine.select_for_update(no_key=True).values("badge").first()
+        settled = as_shown.settle({"badge": badge}, now or {}, shown)
+        mine.update(**settled)
+        return str(settled["badge"])
 
     @transaction.atomic
     def note_refusal(self, refused: bool, where: str) -> None:

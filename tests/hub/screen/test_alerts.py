@@ -14,6 +14,7 @@ from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 
+from core import as_shown
 from hub.messages import HostCookie
 from hub.screen import overview
 from integrations.models import Installation, Integration
@@ -100,7 +101,7 @@ def test_a_change_to_a_public_repository_says_who_reads_them(browser, code_host)
     assert "acme/other is public. Everybody can read" in page
 
 
-SHOWN = re.compile(r'name="initial-alerts" value="(\w+)"')
+SHOWN = re.compile(r'name="(shown-alerts)" value="(\w+)"')
 
 
 @pytest.fixture
@@ -116,9 +117,9 @@ def opened(code_host) -> str:
 def sent_as_it_is(browser, repository, **changes) -> dict:
     """The form of the page with nothing but another repository chosen."""
     page = browser.get(PAGE)
-    [shown] = SHOWN.findall(page.content.decode())
+    shown = dict(SHOWN.findall(page.content.decode()))
     form = {"repository": repository, "issue_template": "", "alerts": chosen(page)[0]}
-    return form | {"initial-alerts": shown} | changes
+    return form | shown | changes
 
 
 @pytest.mark.parametrize("known", [None, True])
@@ -151,10 +152,11 @@ def test_a_yes_that_somebody_chose_is_kept_through_a_preview(browser, opened):
     Integration.objects.update(alerts=False)
     form = sent_as_it_is(browser, opened, alerts="yes")
 
-    [shown] = SHOWN.findall(browser.post(PAGE, form | {"preview": "1"}).content.decode())
-    browser.post(PAGE, form | {"initial-alerts": shown})
+    seen = browser.post(PAGE, form | {"preview": "1"}).content.decode()
+    shown = dict(SHOWN.findall(seen))
+    browser.post(PAGE, form | shown)
 
-    assert shown == "no"
+    assert shown == as_shown.marks({"alerts": False})
     assert Integration.objects.get().alerts is True
 
 
@@ -180,6 +182,21 @@ def test_a_yes_of_a_page_that_was_private_is_dropped(browser, opened, code_host)
     browser.post(PAGE, form)
 
     assert Integration.objects.get().alerts is None
+
+
+def test_a_yes_that_was_shown_before_there_was_a_repository_is_not_carried_to_a_public_one(
+    browser, code_host
+):
+    """All that were offered were private; the one that is chosen is public by now."""
+    Integration.objects.update(repository_id=None, repo_owner="", repo_name="")
+    code_host.set_private("acme/docs", True)
+    form = sent_as_it_is(browser, "acme/docs")
+    code_host.set_private("acme/docs", False)
+
+    browser.post(PAGE, form)
+
+    assert form["alerts"] == "yes"
+    assert Integration.objects.get().alerts is False
 
 
 def test_the_choice_survives_the_question_about_sites(browser, acme, code_host):

@@ -11,7 +11,7 @@ from reports.models import Report
 from tests import build
 
 PAGE = "/settings/integration/"
-FORM = {"repository": "acme/docs", "issue_template": "", "initial-alerts": "no"}
+FORM = {"repository": "acme/docs", "issue_template": ""}
 TICKED = FORM | {"own_files": "on"}
 pytestmark = pytest.mark.django_db(transaction=True)
 
