@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 
 from core import connections
 
@@ -15,10 +15,27 @@ BATCH = 500  # rows that one statement changes
 PATIENCE = 5  # seconds, to find which
 
 
+class Changed(NamedTuple):
+    """How many rows were changed, and how many were left, since they are not as a page has shown them."""
+
+    done: int
+    left: int
+
+
 def oldest(rows: "QuerySet[Any]", most: int) -> list[Any]:
     """The lowest primary keys, at most so many. Raises `connections.TooLong`."""
     with connections.patience(PATIENCE):
         return list(rows.order_by("pk").values_list("pk", flat=True)[:most])
+
+
+def oldest_without(rows: "QuerySet[Any]", most: int, *, left_out: Q) -> tuple[list[Any], int]:
+    """Of the same, those that are not `left_out`, and how many are: both from one look. Raises `TooLong`."""
+    is_left_out = ExpressionWrapper(left_out, output_field=BooleanField())
+    with connections.patience(PATIENCE):
+        marked = rows.annotate(is_left_out=is_left_out).order_by("pk")
+        found = list(marked.values_list("pk", "is_left_out")[:most])
+    taken = [pk for pk, is_left_out in found if not is_left_out]
+    return taken, len(found) - len(taken)
 
 
 def of(items: Sequence[T]) -> Iterator[Sequence[T]]:

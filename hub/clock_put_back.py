@@ -101,7 +101,12 @@ AHEAD: dict[type[models.Model], dict[str, timedelta]] = {  # how far each time m
         "rights_lost_at": _PAST,
     },
     Delivery: _ATTEMPT
-    | {"trying_since": _PAST, "outcome_unknown_since": _PAST, "folded_at": _PAST},
+    | {
+        "trying_since": _PAST,
+        "outcome_unknown_since": _PAST,
+        "folded_at": _PAST,
+        "decided_at": _PAST,
+    },
     Alert: _ATTEMPT | {"since": _PAST, "ended_at": _PAST},
     Comment: _ATTEMPT | {"written_at": _PAST, "listed_until": _PAST},
     PastTry: {"last_tried_at": _PAST},

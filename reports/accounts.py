@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import F
+from django.utils.crypto import salted_hmac
 
 from core import rates
 from reports.models import Account, Report
@@ -60,6 +61,13 @@ def keep(report: Report, said: Account, now: datetime, *, may_add: bool) -> None
     said.save(force_insert=True)
     report.accounts_not_kept += len(leaving)
     report.further_accounts = len(kept) - len(leaving) + 1
+
+
+def mark(report: Report) -> str:
+    """Which accounts members are shown: another text once there is a newer one. A mere repeat leaves it as it is."""
+    newest = report.accounts.readable().order_by("-pk").values_list("pk", flat=True).first()
+    shown = f"{report.pk}/{newest or ''}"
+    return salted_hmac("accounts", shown, algorithm="sha256").hexdigest()[:32]
 
 
 def _to_make_room(kept: list[Account], size: int) -> list[Account] | None:

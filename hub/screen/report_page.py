@@ -35,6 +35,9 @@ DONE = {  # the message about one report
     "discard": "Discarded. The report is kept but not sent. Restore it to send it.",
     "restore": "Restored. It is sent in its turn.",
 }
+MORE_CAME = (
+    "Somebody has reported this in other words since this page was opened, so nothing was erased."
+)
 STOPPED = "Restored. It is not sent now. {}"
 
 
@@ -154,16 +157,24 @@ def erase(request: MemberRequest, report_id: str) -> HttpResponse:
     """Ask for confirmation, then erase the text of a report, for owners."""
     mine = _report(request, report_id)
     if request.method != "POST" and not mine.erased_at:
-        return render(
-            request, "hub/erase_report.html", {"report": mine, "delivery": _delivery(mine)}
-        )
+        return _ask_to_erase(request, mine)
     try:
-        erasing.erase_for(request.membership, mine)
+        erasing.erase_for(request.membership, mine, seen=request.POST.get("seen"))
+    except erasing.MoreCame:
+        return _ask_to_erase(request, mine, changed=MORE_CAME)
     except ApiError as error:
         messages.error(request, str(error.detail))
     else:
         messages.success(request, "The text of this report was erased.")
     return redirect("report", report_id)
+
+
+def _ask_to_erase(request: MemberRequest, mine: Report, changed: str = "") -> HttpResponse:
+    """The page that asks; with a sentence about what has changed since it was opened, if something has."""
+    seen = accounts.mark(mine)  # first: what comes meanwhile may be in the number
+    now = _report(request, mine.pk)
+    asked = {"report": now, "delivery": _delivery(now), "changed": changed, "seen": seen}
+    return render(request, "hub/erase_report.html", asked)
 
 
 @only_post("report")

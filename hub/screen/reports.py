@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -11,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from core import at_once, batches, connections, counting, rates
-from hub.screen import csv_lines, filtering
+from hub.screen import csv_lines, filtering, until
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.delivery_states import IN_WORDS, MEANINGS
 from hub.screen.downloads import download
@@ -44,6 +45,7 @@ DONE = {  # what is said about the reports that were changed
     "discard": "discarded: kept, but not sent. Choose Discarded to restore them.",
     "restore": "restored.",
 }
+LEFT = "{} that came or changed since this list was shown {} left. Look at it, and do it again."
 
 
 @members_only
@@ -53,13 +55,14 @@ def reports(request: MemberRequest) -> HttpResponse:
     asked = filtering.asked_in(request)
     form = filtering.FilterForm(asked, mine)
     is_refused = bool(form.errors)
+    is_narrowed = report_filters.is_filtered(asked)
+    now = report_list.now(mine) if is_narrowed else None  # first: what comes meanwhile is not shown
     page = ReportPage([], None)
     if not is_refused:
         report_list.check_rate(request.membership, asked)
         with report_list.one_of_few(request.membership, asked):
             page = report_list.page(mine, asked, size=SHOWN)
     not_shown = withholding.explained(mine)
-    is_narrowed = report_filters.is_filtered(asked)
     is_searched = bool(asked.keys() - {"status", "cursor"})
     is_whole = not (not_shown or is_refused or is_searched)
     known = filtering.counts(mine, Integration.objects.of(mine).first()) if is_whole else {}
@@ -74,6 +77,7 @@ def reports(request: MemberRequest) -> HttpResponse:
         "agents": sorted(_shown_whole(row.report.agent_name for row in rows)),
         "here": filtering.query(asked, **asked),
         "is_narrowed": is_narrowed,
+        "until": now,
         "is_searched": is_searched,
         "is_open": any(field.errors for field in form.more),
         "tabs": filtering.tabs(asked, known),
@@ -115,14 +119,26 @@ def _change_all(act: str, request: MemberRequest) -> None:
     asked = filtering.asked_in(request)
     if list(report_list.faults(asked)) or not report_filters.is_filtered(asked):
         raise Http404
+    shown = _shown_until(request)
     member = request.membership
     limits = counted.limits(member, CHANGES, "change all")
     also = report_list.limits(member, asked)
     rates.check_all(*limits, *also, what="changes of all that match")
     with report_list.one_of_few(member, asked):
-        count = CHANGE_ALL[act](report_list.deliveries(member.organization, asked))
-    more = " There may be more: do it again." if count >= _most(act) else ""
-    messages.success(request, _counted(act, count, member.organization) + more)
+        found = report_list.deliveries(member.organization, asked)
+        done, left = CHANGE_ALL[act](found, until=shown)
+    more = " There may be more: do it again." if done + left >= _most(act) else ""
+    messages.success(request, _counted(act, done, member.organization) + more)
+    if left:
+        messages.warning(request, LEFT.format(f"{left:,}", "was" if left == 1 else "were"))
+
+
+def _shown_until(request: MemberRequest) -> datetime | None:
+    """When the list was shown on which this was pressed; None if the form does not say. Raises `Http404`."""
+    try:
+        return until.sent(request)
+    except ValueError:
+        raise Http404 from None
 
 
 def _change_ticked(act: str, request: MemberRequest) -> None:

@@ -1,6 +1,6 @@
 """What a member says on the page of a report: that it is not the same as another one, or that it is."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 
 from core import counting, ids
 from core.errors import ApiError
-from hub.screen import report_page
+from hub.screen import report_page, until
 from hub.screen.access import MemberRequest, members_only, only_post
 from hub.screen.alike import NamingForm
 from hub.screen.overview import goes_out
@@ -53,9 +53,9 @@ def split_all(request: MemberRequest, report_id: str) -> HttpResponse:
     """Ask for confirmation, then split off all that has joined the issue of a report."""
     mine, lead, _ = _find(request, report_id)
     if request.method != "POST" and lead and lead.folded.exists():
-        until = lead.last_joined_at()  # first: what joins meanwhile may be in the number
+        last = lead.last_joined_at()  # first: what joins meanwhile may be in the number
         number = counting.in_short(counting.up_to_most(joining.joined(lead)))
-        asked = {"report": mine, "lead": lead, "number": number, "until": until}
+        asked = {"report": mine, "lead": lead, "number": number, "until": last}
         return render(request, "hub/split_all.html", asked)
     try:
         count = acts.split_all(request.membership, report_id, until=_asked_until(request))
@@ -72,10 +72,9 @@ def split_all(request: MemberRequest, report_id: str) -> HttpResponse:
 
 def _asked_until(request: MemberRequest) -> datetime | None:
     """When the newest had joined that the question was about; None if the form does not say. Raises `CannotSplit`."""
-    said = request.POST.get("until")
     try:
-        return None if said is None else datetime.fromisoformat(said).astimezone(UTC)
-    except (ValueError, OverflowError):
+        return until.sent(request)
+    except ValueError:
         raise telling_apart.CannotSplit(telling_apart.CHANGED) from None
 
 

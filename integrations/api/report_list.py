@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db.models import BooleanField, ExpressionWrapper, QuerySet
+from django.db.models import BooleanField, DateTimeField, ExpressionWrapper, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core import keyset, looks, rates
+from core import clock, keyset, looks, rates
 from core.at_once import AtOnce
 from integrations.api import report_filters
 from integrations.api.report_filters import NONE
@@ -164,6 +164,13 @@ def page(
         for each in found.reports
     ]
     return found._replace(reports=reports)
+
+
+def now(organization: Organization) -> datetime | None:
+    """The database's time, to be asked before a page is read; None if the organization was deleted meanwhile."""
+    time = ExpressionWrapper(clock.now(), output_field=DateTimeField())
+    mine = Organization.objects.filter(pk=organization.pk).annotate(now=time)
+    return mine.values_list("now", flat=True).first()
 
 
 def _page(organization: Organization, asked: Mapping[str, str], size: int) -> ReportPage:

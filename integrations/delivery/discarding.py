@@ -1,10 +1,12 @@
 """Discarding: keeps a report from being sent, until a member restores it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from datetime import datetime
 
 from django.db import transaction
 
 from core import batches
+from core.batches import Changed
 from core.errors import ApiError
 from integrations.delivery import ownership_changes
 from integrations.delivery.trying_again import BEING_SENT, NEVER_SENT
@@ -51,16 +53,19 @@ def restore(delivery: Delivery | None) -> None:
     ownership_changes.hold_lost_among(_rows(delivery))
 
 
-def discard_all(deliveries: DeliveryQuerySet) -> int:
-    """Discard those that are unsent and still have a text, at most `AT_ONCE`; returns how many."""
+def discard_all(deliveries: DeliveryQuerySet, *, until: datetime | None = None) -> Changed:
+    """Discard those that are unsent and still have a text, at most `AT_ONCE`.
+
+    What has come in since `until`, or was discarded or restored since then, is left. None: nothing is.
+    """
     unsent = deliveries.discardable().filter(report__erased_at=None)
-    return _in_all(batch.discard() for batch in _batches(unsent))
+    return _in_batches(unsent, DeliveryQuerySet.discard, until)
 
 
-def restore_all(deliveries: DeliveryQuerySet) -> int:
-    """Restore those that are discarded, at most `AT_ONCE`; returns how many."""
+def restore_all(deliveries: DeliveryQuerySet, *, until: datetime | None = None) -> Changed:
+    """Restore those that are discarded, at most `AT_ONCE`; `until` as for `discard_all`."""
     discarded = deliveries.held(Delivery.Cause.DISCARDED)
-    return _in_all(_restored(batch) for batch in _batches(discarded))
+    return _in_batches(discarded, _restore, until)
 
 
 def obstacle(delivery: Delivery | None) -> str:
@@ -91,18 +96,20 @@ def _rows(delivery: Delivery | None) -> DeliveryQuerySet:
     return Delivery.objects.filter(pk=delivery.pk) if delivery else Delivery.objects.none()
 
 
-def _batches(deliveries: DeliveryQuerySet) -> Iterator[DeliveryQuerySet]:
-    """The oldest `AT_ONCE` of them, in batches."""
-    for some in batches.of(batches.oldest(deliveries, AT_ONCE)):
-        yield Delivery.objects.filter(pk__in=some)
+def _in_batches(
+    deliveries: DeliveryQuerySet,
+    change: Callable[[DeliveryQuerySet], int],
+    until: datetime | None,
+) -> Changed:
+    """Change the oldest of them, with a rest after each batch: a member may do it again and again."""
+    since = Delivery.changed_since(until)
+    pks, left = batches.oldest_without(deliveries, AT_ONCE, left_out=since)
+    every = (Delivery.objects.filter(pk__in=some).exclude(since) for some in batches.of(pks))
+    return Changed(sum(batches.at_leisure(lambda: True, map(change, every))), left)
 
 
-def _restored(batch: DeliveryQuerySet) -> int:
+def _restore(batch: DeliveryQuerySet) -> int:
+    pks = list(batch.values_list("pk", flat=True))  # once restored, they no longer match
     restored = batch.restore()
-    ownership_changes.hold_lost_among(batch)
+    ownership_changes.hold_lost_among(Delivery.objects.filter(pk__in=pks))
     return restored
-
-
-def _in_all(work: Iterator[int]) -> int:
-    """How many, with a rest after each batch: a member may do it again and again."""
-    return sum(batches.at_leisure(lambda: True, work))

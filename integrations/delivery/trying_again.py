@@ -2,16 +2,18 @@
 
 import time
 from collections.abc import Collection
+from datetime import datetime
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from core import batches
+from core.batches import Changed
 from core.errors import ApiError
 from integrations.delivery import retries, waiting
 from integrations.delivery.task import forward_report_now
-from integrations.models import Delivery
+from integrations.models import Attempt, Delivery
 from integrations.models.delivery import DISCARDED, ERASED, DeliveryQuerySet
 from integrations.models.hold import STOPPED_BY_OPERATOR
 from integrations.models.integration import NOT_STOPPED
@@ -68,14 +70,25 @@ def try_in_turn(delivery: Delivery | None) -> None:
     _not_stopped_by_now([delivery.pk]).requeue(apart=True)
 
 
-def try_all_in_turn(deliveries: DeliveryQuerySet) -> int:
-    """Requeue those that are held or failed and have no `obstacle`, at most `batches.AT_ONCE`; returns how many."""
+def try_all_in_turn(deliveries: DeliveryQuerySet, *, until: datetime | None = None) -> Changed:
+    """Requeue those that are held or failed and have no `obstacle`, at most `batches.AT_ONCE`.
+
+    What has come in since `until` is left, and so is what a member has restored or a try has stopped since then.
+    None: nothing is.
+    """
     stopped = deliveries.filter(status__in=[Delivery.Status.HELD, Delivery.Status.FAILED])
     free = stopped.exclude(held_for__in=[Delivery.Cause.OPERATOR, Delivery.Cause.DISCARDED])
     running = free.filter(**{f"integration__{name}": each for name, each in NOT_STOPPED.items()})
-    pks = batches.oldest(_possible(running), batches.AT_ONCE)
+    since = Delivery.changed_since(until) | _tried_since(until)
+    pks, left = batches.oldest_without(_possible(running), batches.AT_ONCE, left_out=since)
     work = (_not_stopped_by_now(some).requeue(apart=True) for some in batches.of(pks))
-    return sum(batches.at_leisure(lambda: True, work))
+    return Changed(sum(batches.at_leisure(lambda: True, work)), left)
+
+
+def _tried_since(time: datetime | None) -> Q:
+    """Whether the latest try of one has ended after `time`, for queries."""
+    latest = Attempt.objects.filter(delivery=OuterRef("pk"), number=OuterRef("tries"))
+    return Q(Exists(latest.filter(ended_at__gt=time))) if time else Q()
 
 
 def _possible(deliveries: DeliveryQuerySet) -> DeliveryQuerySet:

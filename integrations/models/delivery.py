@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Collection, Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from typing import Any, Self, cast
 
@@ -343,6 +343,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             "held_for": self.model.Cause.DISCARDED,
             "reason": DISCARDED,
             "trying_since": None,
+            "decided_at": clock.now(),
         }
         with transaction.atomic():
             # Locked first: whoever erases the text of one just now has done so then.
@@ -352,11 +353,13 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
     def restore(self) -> int:
         """Requeue discarded ones, or hold them if their integration sends nothing; returns how many."""
-        discarded = self.held(self.model.Cause.DISCARDED)
+        cause = self.model.Cause.DISCARDED
         with transaction.atomic():
-            discarded.lock()
+            locked = list(self.held(cause).lock().values_list("pk", flat=True))
+            discarded = self.model.objects.filter(pk__in=locked).held(cause)
+            discarded.update(decided_at=clock.now())
             held = discarded._hold_again([""])
-            return held + discarded.release(self.model.Cause.DISCARDED)
+            return held + discarded.release(cause)
 
     def folded(self) -> Self:
         """Those that have joined the issue of a lead."""
@@ -504,6 +507,9 @@ class Delivery(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     trying_since = models.DateTimeField(
         null=True, blank=True, help_text="When the current run of failed tries began."
+    )
+    decided_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a member last discarded or restored it."
     )
     due_at = models.DateTimeField(db_default=Now(), help_text="When to try next.")
     lease_until = models.DateTimeField(null=True, blank=True)
@@ -884,6 +890,15 @@ class Delivery(models.Model):
             columns = Delivery.joining(lead, rule, words)
             self._end(Attempt.Outcome.FOLDED, trying_since=None, last_tried_at=None, **columns)
         return True
+
+    @staticmethod
+    def changed_since(time: datetime | None) -> Q:
+        """Whether one has come in after `time`, or a member has discarded or restored it, for queries.
+
+        None: it has not.
+        """
+        end = time or datetime.max.replace(tzinfo=UTC)
+        return Q(created_at__gt=end) | Q(decided_at__gt=end)
 
     @staticmethod
     def joining(lead: "Delivery", rule: int | None, words: str, *, by: str = "") -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Erasing the text of a report: a page that asks, and what is left to see."""
 
 import json
+import re
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -61,6 +62,45 @@ def test_an_owner_erases_and_no_page_shows_a_word(client, report):
         shown = client.get(path)
         assert shown.status_code == 200
         assert SECRET not in text_of(shown), path
+
+
+SEEN = re.compile(r'name="seen" value="([0-9a-f]+)"')
+MORE_CAME = "Somebody has reported this in other words since this page was opened"
+
+
+def again(client, details: str) -> None:
+    """Report the same once more."""
+    words = {"report__summary": f"{SECRET} is here", "report__details": details}
+    build.send(client, build.report(f"https://docs.acme.com/x?{SECRET}", **words))
+
+
+def test_words_of_others_that_came_since_the_page_was_opened_are_not_erased_unseen(client, report):
+    asked = text_of(client.get(f"{PAGE}{report.id}/erase/"))
+    again(client, "It now deletes /var")
+
+    answer = text_of(client.post(f"{PAGE}{report.id}/erase/", {"seen": SEEN.findall(asked)}))
+
+    assert '#accounts">1 further account</a>. Look at it first' in asked
+    assert MORE_CAME in answer
+    assert '#accounts">2 further accounts</a>. Look at them first' in answer
+    assert Account.objects.count() == 2
+    assert Report.objects.get().summary == f"{SECRET} is here"
+
+    client.post(f"{PAGE}{report.id}/erase/", {"seen": SEEN.findall(answer)})
+
+    assert Report.objects.get().erased_at
+    assert not Account.objects.exists()
+
+
+def test_a_mere_repeat_since_the_page_was_opened_keeps_nobody_from_erasing(client, report):
+    """An attack: whoever had put a name into a report repeated it, so that it could not be erased."""
+    asked = text_of(client.get(f"{PAGE}{report.id}/erase/"))
+    for known in ("lol", SECRET):
+        again(client, known)
+
+    client.post(f"{PAGE}{report.id}/erase/", {"seen": SEEN.findall(asked)})
+
+    assert Report.objects.get().erased_at
 
 
 def test_an_erased_report_is_seen_to_be_one(client, report):

@@ -330,7 +330,7 @@ def test_what_an_operator_stops_while_a_member_tries_all_again_stays_stopped(
         return at_leisure(go_on, work)
 
     monkeypatch.setattr(batches, "at_leisure", after_an_operator)
-    count = trying_again.try_all_in_turn(Delivery.objects.all())
+    count, _ = trying_again.try_all_in_turn(Delivery.objects.all())
 
     assert count == 0
     assert Delivery.objects.values_list("status", "held_for").get() == ("held", "operator")
@@ -377,7 +377,7 @@ def test_of_many_those_are_left_out_that_one_could_not_be(acme, code_host, clien
     delivery = Delivery.objects.select_related("integration", "report").get()
 
     assert trying_again.obstacle(delivery)
-    assert trying_again.try_all_in_turn(Delivery.objects.all()) == 0
+    assert trying_again.try_all_in_turn(Delivery.objects.all()).done == 0
     with pytest.raises(trying_again.CannotTryAgain):
         trying_again.try_in_turn(delivery)
 
@@ -389,7 +389,7 @@ def test_an_issue_that_may_be_there_is_looked_for_whatever_else(acme, code_host,
     Delivery.objects.update(**UNKNOWN)
     IN_THE_WAY[reason]()
 
-    assert trying_again.try_all_in_turn(Delivery.objects.all()) == 1
+    assert trying_again.try_all_in_turn(Delivery.objects.all()).done == 1
 
 
 def test_of_many_so_many_are_tried_again_without_asking_github(
@@ -402,7 +402,7 @@ def test_of_many_so_many_are_tried_again_without_asking_github(
     asked = len(code_host.requests)
 
     with django_assert_max_num_queries(11):  # four have PostgreSQL find them in time
-        count = trying_again.try_all_in_turn(Delivery.objects.all())
+        count, _ = trying_again.try_all_in_turn(Delivery.objects.all())
 
     assert count == 3
     assert len(code_host.requests) == asked

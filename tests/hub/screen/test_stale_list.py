@@ -1,0 +1,174 @@
+"""A list of reports was opened before others came in or changed, and *all that match* is pressed after that."""
+
+import re
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from integrations.models import Delivery, Integration
+from tests import build
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LIST = "/settings/reports/"
+UNTIL = re.compile(r'<input type="hidden" name="until" value="([^"]+)">')
+ITS_AGENT = "agent=claude-code"
+
+
+@pytest.fixture
+def acme(code_host):
+    return build.acme(code_host)
+
+
+@pytest.fixture
+def alice(acme) -> Client:
+    return browser_of(acme, "alice")
+
+
+@pytest.fixture
+def bob(acme) -> Client:
+    return browser_of(acme, "bob")
+
+
+def browser_of(organization, login: str) -> Client:
+    browser = Client()
+    browser.force_login(build.member(organization, login))
+    return browser
+
+
+def pause() -> None:
+    Integration.objects.update(paused_at=timezone.now())
+
+
+def arrive(*summaries: str) -> None:
+    for each in summaries:
+        build.send(Client(), build.report(report__summary=each, agent__name="claude-code"))
+
+
+def shown(browser: Client, asked: str) -> dict[str, str]:
+    """What the form of the list sends with each press."""
+    page = browser.get(f"{LIST}?{asked}").content.decode()
+    return {"until": UNTIL.findall(page)[0]}
+
+
+def press(browser: Client, act: str, asked: str, form: dict[str, str]) -> str:
+    target = f"{LIST}change/?{asked}"
+    return browser.post(target, form | {"all": act}, follow=True).content.decode()
+
+
+def states() -> dict[str, str]:
+    return {each.report.summary: each.state for each in Delivery.objects.select_related("report")}
+
+
+def test_what_came_in_since_is_not_discarded_unseen(alice):
+    """An attack: whoever knew that junk was being cleared away sent a true report, and its repeats were swallowed."""
+    pause()
+    arrive("lol 1", "lol 2")
+    form = shown(alice, ITS_AGENT)
+    arrive("Step 3 deletes the database")
+
+    page = press(alice, "discard", ITS_AGENT, form)
+
+    assert states() == {
+        "lol 1": "discarded",
+        "lol 2": "discarded",
+        "Step 3 deletes the database": "held",
+    }
+    assert "2 reports discarded" in page
+    assert "1 that came or changed since this list was shown was left." in page
+
+
+def test_what_a_colleague_has_discarded_since_is_not_restored(alice, bob):
+    pause()
+    arrive("True", "lol 1", "lol 2")
+    true = Delivery.objects.get(report__summary="True").report_id
+    bob.post(f"{LIST}{true}/discard/")
+    form = shown(alice, "status=discarded")
+    press(bob, "discard", "status=held", shown(bob, "status=held"))
+
+    page = press(alice, "restore", "status=discarded", form)
+
+    assert states() == {"True": "held", "lol 1": "discarded", "lol 2": "discarded"}
+    assert "1 report restored" in page
+    assert "2 that came or changed since this list was shown were left." in page
+
+
+def test_what_a_colleague_has_discarded_again_since_is_not_restored(alice, bob):
+    pause()
+    arrive("lol")
+    press(bob, "discard", "status=held", shown(bob, "status=held"))
+    form = shown(alice, "status=discarded")
+    press(bob, "restore", "status=discarded", shown(bob, "status=discarded"))
+    press(bob, "discard", "status=held", shown(bob, "status=held"))
+
+    press(alice, "restore", "status=discarded", form)
+
+    assert states() == {"lol": "discarded"}
+
+
+def test_what_a_colleague_has_restored_since_is_not_discarded(alice, bob):
+    pause()
+    arrive("lol", "True")
+    true = Delivery.objects.get(report__summary="True").report_id
+    bob.post(f"{LIST}{true}/discard/")
+    form = shown(alice, ITS_AGENT)
+    bob.post(f"{LIST}{true}/restore/")
+
+    page = press(alice, "discard", ITS_AGENT, form)
+
+    assert states() == {"lol": "discarded", "True": "held"}
+    assert "1 that came or changed since this list was shown was left." in page
+
+
+def test_what_has_failed_since_is_not_tried_again(alice, code_host):
+    code_host.fail("422")
+    arrive("Failed before")
+    form = shown(alice, "status=failed")
+    code_host.fail("422")
+    arrive("Failed since")
+
+    page = press(alice, "retry", "status=failed", form)
+
+    assert states() == {"Failed before": "pending", "Failed since": "failed"}
+    assert "1 that came or changed since this list was shown was left." in page
+
+
+def test_what_had_come_in_before_and_has_failed_since_is_not_tried_again(alice, code_host):
+    code_host.fail("422")
+    arrive("Failed before")
+    pause()
+    arrive("Held")
+    form = shown(alice, "status=failed")
+    Integration.objects.update(paused_at=None)
+    code_host.fail("422")
+    held = Delivery.objects.get(status="held")
+    alice.post(f"{LIST}{held.report_id}/try-again/")
+
+    press(alice, "retry", "status=failed", form)
+
+    assert states() == {"Failed before": "pending", "Held": "failed"}
+
+
+def test_a_list_that_is_opened_again_shows_the_rest(alice):
+    pause()
+    arrive("lol 1")
+    form = shown(alice, ITS_AGENT)
+    arrive("lol 2")
+
+    press(alice, "discard", ITS_AGENT, form)
+    page = press(alice, "discard", ITS_AGENT, shown(alice, ITS_AGENT))
+
+    assert set(states().values()) == {"discarded"}
+    assert "since this list was shown" not in page
+
+
+@pytest.mark.parametrize("wrong", ["", "yesterday", "9999-12-31T23:59:59-14:00"])
+def test_a_time_that_no_list_has_sent_changes_nothing(alice, wrong):
+    pause()
+    arrive("lol")
+
+    answer = alice.post(f"{LIST}change/?{ITS_AGENT}", {"all": "discard", "until": wrong})
+
+    assert answer.status_code == 404
+    assert states() == {"lol": "held"}
