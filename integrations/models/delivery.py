@@ -232,8 +232,8 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         """Change the cause of held ones from `cause` to `now`; returns how many."""
         return self.held(cause).update(held_for=now, reason=reason)
 
-    def release(self, cause: "Delivery.Cause") -> int:
-        """End this hold; returns how many wait again.
+    def release(self, cause: "Delivery.Cause", **also: Any) -> int:
+        """End this hold; returns how many wait again. Saves `also` with it.
 
         What a member holds and releases as they like is not tried twice within `TRIED_APART`.
         If its integration sends nothing, a delivery stays held, now for that reason. Those held for a
@@ -242,16 +242,18 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         causes = self.model.Cause
         due_at = _apart() if cause in (causes.DISCARDED, causes.PAUSE) else clock.now()
         ignored = {"", cause} & {"", causes.INTEGRATION}
-        self.held(cause)._hold_again(ignored)
+        self.held(cause)._hold_again(ignored, **also)
         free = Integration.objects.with_stop().filter(stopped_by__in=ignored)
         return (
             self.held(cause)
             .filter(integration__in=free.values("pk"))
-            .update(status=self.model.Status.PENDING, held_for="", reason="", due_at=due_at)
+            .update(status=self.model.Status.PENDING, held_for="", reason="", due_at=due_at, **also)
         )
 
-    def _hold_again(self, ignored: Collection[str]) -> int:
+    def _hold_again(self, ignored: Collection[str], **also: Any) -> int:
         """Change the cause of held ones to what stops their integration, unless it is `ignored`; returns how many.
+
+        Saves `also` with it.
 
         Uses subqueries for the integrations: with a join, PostgreSQL would not look at the row again after
         waiting for another transaction that changes it.
@@ -263,6 +265,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             held_for=Subquery(mine.values("stopped_by")),
             reason=Subquery(mine.values("why")),
             trying_since=None,
+            **also,
         )
 
     def requeue(self, *, apart: bool = False) -> int:
@@ -357,9 +360,8 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         with transaction.atomic():
             locked = list(self.held(cause).lock().values_list("pk", flat=True))
             discarded = self.model.objects.filter(pk__in=locked).held(cause)
-            discarded.update(decided_at=clock.now())
-            held = discarded._hold_again([""])
-            return held + discarded.release(cause)
+            held = discarded._hold_again([""], decided_at=clock.now())
+            return held + discarded.release(cause, decided_at=clock.now())
 
     def folded(self) -> Self:
         """Those that have joined the issue of a lead."""

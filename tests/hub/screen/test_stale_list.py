@@ -107,17 +107,20 @@ def test_what_a_colleague_has_discarded_again_since_is_not_restored(alice, bob):
     assert states() == {"lol": "discarded"}
 
 
-def test_what_a_colleague_has_restored_since_is_not_discarded(alice, bob):
+@pytest.mark.parametrize("state", ["held", "pending"])
+def test_what_a_colleague_has_restored_since_is_not_discarded(alice, bob, state):
     pause()
     arrive("lol", "True")
     true = Delivery.objects.get(report__summary="True").report_id
     bob.post(f"{LIST}{true}/discard/")
     form = shown(alice, ITS_AGENT)
+    if state == "pending":
+        Integration.objects.update(paused_at=None)
     bob.post(f"{LIST}{true}/restore/")
 
     page = press(alice, "discard", ITS_AGENT, form)
 
-    assert states() == {"lol": "discarded", "True": "held"}
+    assert states() == {"lol": "discarded", "True": state}
     assert "1 that came or changed since this list was shown was left." in page
 
 
