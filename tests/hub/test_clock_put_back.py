@@ -119,7 +119,7 @@ def test_each_time_that_cannot_have_come_moves_back_and_no_other(filled, clock, 
 
 def test_what_waited_goes_on_at_once(client, code_host, clock):
     build.acme(code_host)
-    code_host.fail("500", path="token", times=2)
+    code_host.fail("500", path="token")
     note()
     clock.advance(days=40)
     build.send(client)
