@@ -106,7 +106,7 @@ class Runner:
     def __init__(self) -> None:
         self.name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self.stopping = threading.Event()
-        self._unanswered: set[int] = set()  # installations
+        self._slow: set[int] = set()  # installations about which GitHub was slow the last time
         self._mine = threading.Event()
 
     def run(self) -> None:
@@ -145,15 +145,15 @@ class Runner:
 
     def _alert(self) -> None:
         if sending.is_anything_due():
-            sending.send_due(self._for_a_while(), self._unanswered)
+            sending.send_due(self._for_a_while(), self._slow)
 
     def _comment(self) -> None:
         if comments.is_anything_due():
-            comments.send_due(self._for_a_while(), self._unanswered)
+            comments.send_due(self._for_a_while(), self._slow)
 
     def _retry(self) -> None:
         if turns.is_anything_due():
-            retries.retry(turns.due_ids(), go_on=self._for_a_while())
+            retries.retry(turns.due_ids(self._slow), go_on=self._for_a_while(), slow=self._slow)
 
     def _run_jobs(self, *, asking_strangers: bool = False) -> None:
         jobs = [job for job in JOBS if job.asks_strangers == asking_strangers]

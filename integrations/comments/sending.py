@@ -27,12 +27,12 @@ def is_anything_due() -> bool:
     return leased.is_anything_due(COMMENTS)
 
 
-def send_due(go_on: Callable[[], bool] = lambda: True, unanswered: set[int] | None = None) -> int:
+def send_due(go_on: Callable[[], bool] = lambda: True, slow: set[int] | None = None) -> int:
     """Write what is due, while `go_on` returns True; returns how many were tried.
 
-    `unanswered` as in `leased.send_due`: for one call that begins where the last one ended.
+    `slow` as in `leased.send_due`: for one call that begins where the last one ended.
     """
-    return leased.send_due(COMMENTS, go_on, set() if unanswered is None else unanswered)
+    return leased.send_due(COMMENTS, go_on, set() if slow is None else slow)
 
 
 def send(comment_id: str) -> bool:

@@ -13,6 +13,7 @@ from core import clock, deadlines
 from integrations import github_api
 from integrations.delivery import holds, pacing
 from integrations.delivery.forwarding import DEADLINE, SOON
+from integrations.delivery.retries import SLOW
 from integrations.models.delivery import TRIED_APART, LeaseLost
 from integrations.models.leased import Leased
 
@@ -20,7 +21,7 @@ log = logging.getLogger(__name__)
 
 AT_ONCE = 10  # in one round of `maintain`, for which everything else waits
 LOOKS = 100  # in one round, at rows of installations that may send nothing now, too
-AWAY = 2  # failures in a row: GitHub is unreachable for all
+AWAY = 2  # failures in a row, or slow ones: GitHub is unreachable for all, or deliveries have waited enough
 AGAIN = timedelta(hours=1)  # after a refusal of everything
 LEFT_ALONE = "GitHub asked us to wait."
 
@@ -44,26 +45,28 @@ def is_anything_due(work: Work) -> bool:
     return rows.in_turn().exists() and rows.due().exists()
 
 
-def send_due(work: Work, go_on: Callable[[], bool], unanswered: set[int]) -> int:
+def send_due(work: Work, go_on: Callable[[], bool], slow: set[int]) -> int:
     """Do what is due, while `go_on` returns True; returns how many were looked at.
 
     Installations take turns, and of one that may send nothing now only one row is looked at, so that the
-    backlog of one keeps nobody else's waiting. `unanswered`: the installations about which GitHub gave no answer
-    the last time. They come after all others, and it is brought up to date.
+    backlog of one keeps nobody else's waiting. `slow`: the installations about which GitHub gave no answer the last
+    time, or a late one. They come after all others, and it is brought up to date; of one that is slow now no more
+    is tried.
     """
     tried = failed = 0
     looked: set[str] = set()  # none twice: what stays due is for the next round
-    had = set(unanswered)
+    had = set(slow)
     full: set[int] = set()
     while go_on() and tried < AT_ONCE and len(looked) < LOOKS and failed < AWAY:
         row = (
             _next(work, looked, had)
-            or _next(work, looked, had := full | unanswered)
+            or _next(work, looked, had := full | slow)
             or _next(work, looked, had := set(full))
         )
         if row is None:
             break
         pk, installation = row
+        began = time.monotonic()
         reached = _sent(work, pk)
         looked.add(pk)
         had.add(installation)
@@ -71,8 +74,11 @@ def send_due(work: Work, go_on: Callable[[], bool], unanswered: set[int]) -> int
             full.add(installation)
             continue
         tried += 1
-        failed = 0 if reached else failed + 1
-        (unanswered.discard if reached else unanswered.add)(installation)
+        is_slow = not reached or time.monotonic() - began > SLOW
+        failed = failed + 1 if is_slow else 0
+        (slow.add if is_slow else slow.discard)(installation)
+        if is_slow:
+            full.add(installation)
     return len(looked)
 
 

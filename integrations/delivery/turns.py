@@ -2,6 +2,7 @@
 
 import random
 from collections import defaultdict
+from collections.abc import Collection, Iterable
 from itertools import zip_longest
 from operator import attrgetter
 
@@ -15,6 +16,7 @@ from integrations.models.delivery import DeliveryQuerySet
 from integrations.models.integration import IntegrationQuerySet
 
 BATCH = 100
+OF_SLOW = 8  # of a batch
 INTEGRATIONS = 500  # with something waiting that are looked at each time
 IN_TURN = 10  # of one installation in a batch
 AHEAD = 1000  # deliveries of one integration that are looked at, where most may not be sent now,
@@ -44,14 +46,15 @@ NEXT_OF_EACH = PreparedStatement(
 )
 
 
-def due_ids() -> list[str]:
+def due_ids(slow: Collection[int] = ()) -> list[str]:
     """The reports whose deliveries are due, at most `BATCH`, taking turns by installation and source.
 
-    Reads an index for each integration that has something due, however much waits there.
+    Those of the installations in `slow` come last, and `OF_SLOW` of them have a place in any case. Reads an index
+    for each integration that has something due, however much waits there.
     """
     abandoned = Delivery.objects.abandoned()
     ids = list(abandoned.values_list("report_id", flat=True)[:BATCH])
-    return (ids + _waiting())[:BATCH]
+    return (ids + _waiting(slow))[:BATCH]
 
 
 def is_anything_due() -> bool:
@@ -66,15 +69,21 @@ def is_anything_due() -> bool:
     return _that_may_send().exists() or Delivery.objects.abandoned().exists()
 
 
-def _waiting() -> list[str]:
-    """The next delivery of every installation, then the second of each, and so on."""
+def _waiting(slow: Collection[int]) -> list[str]:
+    """The next delivery of every installation, then the second of each, and so on; then those of `slow` ones."""
     integrations = _with_something_due()
     full = pacing.sources_with_their_share({each.installation_id for each in integrations})
     lanes: defaultdict[int, list[tuple]] = defaultdict(list)
     for each in integrations:
         places = next_of(each, full[each.installation_id])
         lanes[each.installation_id] += places.values_list("turn", "due_at", "pk", "report_id")
-    in_turn = zip_longest(*(sorted(lane)[:IN_TURN] for lane in lanes.values()))
+    last = _in_turn(lane for installation, lane in lanes.items() if installation in slow)
+    first = _in_turn(lane for installation, lane in lanes.items() if installation not in slow)
+    return first[: BATCH - len(last[:OF_SLOW])] + last
+
+
+def _in_turn(lanes: Iterable[list[tuple]]) -> list[str]:
+    in_turn = zip_longest(*(sorted(lane)[:IN_TURN] for lane in lanes))
     return [place[-1] for places in in_turn for place in places if place]
 
 

@@ -36,10 +36,10 @@ def test_they_keep_no_comment_of_another_one_waiting(code_host):
     for name in ("initech", "zeta"):
         never_answered(code_host, name)
     comments = [has_comment_due(f"https://docs.acme.com/{page}") for page in range(2)]
-    unanswered: set[int] = set()
+    slow: set[int] = set()
 
     for _ in range(2):
-        sending.send_due(unanswered=unanswered)
+        sending.send_due(slow=slow)
 
     written = Comment.objects.filter(status=Comment.Status.WRITTEN)
     assert {*written} == {*comments}
@@ -50,12 +50,12 @@ def test_they_are_tried_again_once_the_others_are_done(code_host):
     for name in ("initech", "zeta"):
         never_answered(code_host, name)
     has_comment_due("https://docs.acme.com/install")
-    unanswered: set[int] = set()
+    slow: set[int] = set()
 
-    sending.send_due(unanswered=unanswered)
+    sending.send_due(slow=slow)
     code_host.faults.clear()
     for _ in range(2):
-        sending.send_due(unanswered=unanswered)
+        sending.send_due(slow=slow)
 
     written = Comment.objects.filter(status=Comment.Status.WRITTEN)
-    assert (written.count(), unanswered) == (5, set())
+    assert (written.count(), slow) == (5, set())
