@@ -127,6 +127,19 @@ def test_operators_read_no_word_of_it_that_is_still_to_be_erased(client, code_ho
     assert has_words() == [True, True]
 
 
+def test_no_word_is_left_that_github_has_repeated(client, code_host):
+    build.acme(code_host)
+    said = {"message": "Validation Failed", "errors": [{"message": "No alice-private in a title."}]}
+    code_host.fail("answer", status=422, body=said)
+    build.send(client, WORDS)
+    assert "alice-private" in Attempt.objects.get().reason
+
+    erase(Report.objects.get())
+
+    assert "alice-private" not in everything_stored()
+    assert Attempt.objects.get().reason == ERASED
+
+
 def test_the_receipt_goes_on_to_say_where_it_is(client, code_host):
     build.acme(code_host)
     before = build.send(client).json()
