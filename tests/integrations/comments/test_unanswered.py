@@ -3,6 +3,7 @@
 import pytest
 
 from integrations.comments import sending
+from integrations.delivery import leased
 from integrations.models import Comment
 from sandbox import CodeHost
 from tests import build
@@ -52,7 +53,7 @@ def test_they_are_tried_again_once_the_others_are_done(code_host):
     has_comment_due("https://docs.acme.com/install")
     slow: set[int] = set()
 
-    sending.send_due(slow=slow)
+    assert sending.send_due(slow=slow) == leased.AWAY
     code_host.faults.clear()
     for _ in range(2):
         sending.send_due(slow=slow)
