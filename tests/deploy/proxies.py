@@ -95,10 +95,11 @@ class Proxy:
         context = ssl.create_default_context(cafile=str(self.certificate))
         if protocols:
             context.set_alpn_protocols(list(protocols))
-        plain = socket.create_connection(
-            ("127.0.0.1", self.port), timeout=30, source_address=(address, 0)
-        )
-        with plain, context.wrap_socket(plain, server_hostname=HOST) as secure:
+        # Wrapped first: `wrap_socket` leaves one open that was reset after it had been connected.
+        with context.wrap_socket(socket.socket(), server_hostname=HOST) as secure:
+            secure.settimeout(30)
+            secure.bind((address, 0))
+            secure.connect(("127.0.0.1", self.port))
             yield secure
 
     def ask(self, request: bytes, address: str = "127.0.0.1") -> tuple[int, bytes]:
