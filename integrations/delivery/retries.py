@@ -18,9 +18,8 @@ THREADS = 8  # at most; most of a try is waiting for GitHub
 SLOW = 3  # seconds that a try takes, if GitHub is slow about an installation
 
 
-Lane = tuple[
-    float, int, deque[str]
-]  # seconds so far, an installation, and its reports in their order
+# Seconds so far, an installation, and its reports in their order.
+Lane = tuple[float, int, deque[str]]
 
 
 class Lanes:
