@@ -1,9 +1,19 @@
-"""A form of a page as a browser sends it when nothing was typed: each control by its name."""
+"""The browser of a member, and a form of a page as it sends that when nothing was typed: each control by its name."""
 
 import re
 from html.parser import HTMLParser
 
 from django.test import Client
+
+from orgs.models import Organization
+from tests import build
+
+
+def browser_of(organization: Organization, login: str) -> Client:
+    """That of a new member."""
+    browser = Client()
+    browser.force_login(build.member(organization, login))
+    return browser
 
 
 def form(browser: Client, page: str, control: str) -> dict[str, str]:

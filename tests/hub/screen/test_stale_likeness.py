@@ -8,6 +8,7 @@ from django.test import Client
 from integrations.delivery.telling_apart import CHANGED
 from integrations.models import Delivery, Verdict
 from tests import build
+from tests.hub.screen.controls import browser_of
 from tests.integrations.delivery.alike import AGAIN, ONCE_MORE, OTHER, PUSH, mode, sent
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,12 +32,6 @@ def alice(acme) -> Client:
 @pytest.fixture
 def bob(acme) -> Client:
     return browser_of(acme, "bob")
-
-
-def browser_of(organization, login: str) -> Client:
-    browser = Client()
-    browser.force_login(build.member(organization, login))
-    return browser
 
 
 def path(delivery: Delivery, act: str = "") -> str:

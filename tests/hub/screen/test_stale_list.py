@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from integrations.models import Delivery, Integration
 from tests import build
+from tests.hub.screen.controls import browser_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,12 +30,6 @@ def alice(acme) -> Client:
 @pytest.fixture
 def bob(acme) -> Client:
     return browser_of(acme, "bob")
-
-
-def browser_of(organization, login: str) -> Client:
-    browser = Client()
-    browser.force_login(build.member(organization, login))
-    return browser
 
 
 def pause() -> None:
