@@ -19,6 +19,7 @@ LONGEST = 2000  # characters of a message, which may quote what a stranger sent
 INDENT = "    "
 PAUSE = 60  # seconds between two lines about the same kind of mistake
 UNREAD = 4 * 1024 * 1024  # characters of all lines of this process that wait for a reader of stderr
+FOR_ALL = 0.75  # of these; the rest is for warnings and errors alone
 GATHER = 0.1  # seconds in which lines are gathered, and written together
 LAST = 2  # seconds for the last lines when a process ends
 FORMS = "django.security.csrf"  # the logger that says why a form was refused
@@ -134,8 +135,8 @@ def _printable(text: str) -> str:
 class Stderr(logging.StreamHandler):
     """Writes to stderr; after `write_behind` in a thread of its own, so that nobody waits for its reader.
 
-    If nobody reads, `UNREAD` characters are kept. Further lines are dropped and counted, and once there is
-    room again, a line says how many.
+    If nobody reads, `UNREAD` characters are kept, the last quarter of them for warnings and errors. Further lines
+    are dropped and counted, and once there is room again, a line says how many.
     """
 
     def __init__(self) -> None:
@@ -160,15 +161,16 @@ class Stderr(logging.StreamHandler):
         if not self._behind:
             super().emit(record)
             return
+        is_grave = record.levelno >= logging.WARNING
         try:
-            self._keep(self.format(record))
+            self._keep(self.format(record), is_grave=is_grave)
         except Exception:
             self.handleError(record)
-        if record.levelno >= logging.WARNING:
+        if is_grave:
             self._hurry.set()
 
-    def _keep(self, line: str) -> None:
-        if self._size + len(line) > UNREAD:
+    def _keep(self, line: str, *, is_grave: bool = False) -> None:
+        if self._size + len(line) > (UNREAD if is_grave else UNREAD * FOR_ALL):
             self._dropped += 1
             metrics.lines_dropped.up()
             return

@@ -14,7 +14,7 @@ from hub.server import answers, bodies, door
 from hub.server.answers import HttpAnswer
 from hub.server.asgi import Application, Receive, Scope, Send
 from hub.server.bodies import Bodies
-from hub.server.noted import Noted
+from hub.server.noted import Listing, Noted
 from hub.server.overload import Overload, Overloaded
 from hub.server.threads import Threads
 from hub.server.untaken import Untaken
@@ -41,9 +41,10 @@ class Bridge:
         self._bodies = Bodies()
         self._untaken = Untaken()
         self._overload = Overload()
+        self._listing = Listing()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        noted, caller = Noted(scope), _caller(scope)
+        noted, caller = Noted(scope, self._listing), _caller(scope)
         try:
             answer = await self._answer(scope, receive, noted, caller)
             self._overload.end()

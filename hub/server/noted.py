@@ -1,6 +1,7 @@
 """Counts, times and logs each request, whoever answered it."""
 
 import logging
+from http import HTTPStatus
 from time import perf_counter
 
 from django.conf import settings
@@ -15,13 +16,67 @@ REQUEST_ID = HEADER.lower().encode()
 STATIC = "/static/"
 # What machines ask for often: logged at debug only, and not counted by status.
 QUIET = {"healthz", "readyz", "metrics", "static"}
+CHANGING = {"POST", "PUT", "PATCH", "DELETE"}
+AT_ONCE = 1000  # lines of requests that a process may write one after the other,
+OF_CHANGES = 100  # a second, once these are used up, of those that may have changed something,
+OF_OTHERS = 10  # and of all others, which anybody can send without end
+PAUSE = 60  # seconds in which those that have none are counted, for one line about them
 OUTCOMES = {2: "ok", 3: "ok", 4: "refused", 5: "failed"}  # by the first digit of the status
+
+
+class Room:
+    """How many lines there may be: `AT_ONCE`, and so many more with each second."""
+
+    def __init__(self, a_second: float) -> None:
+        self._a_second = a_second
+        self._left = float(AT_ONCE)
+        self._since = 0.0
+
+    def take(self, now: float) -> bool:
+        """Whether there may be one more at this time, in seconds."""
+        self._left = min(self._left + (now - self._since) * self._a_second, AT_ONCE)
+        self._since = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+
+class Listing:
+    """Which requests of this process have a line, so that nobody who sends many washes the others away.
+
+    An error of the Hub always has one. It belongs to the thread that answers.
+    """
+
+    def __init__(self) -> None:
+        self._changes, self._others = Room(OF_CHANGES), Room(OF_OTHERS)
+        self._left_out = 0
+        self._counts_since = 0.0
+
+    def takes(self, method: str, status: int, now: float) -> bool:
+        """Whether this one has a line; at `now`, in seconds. It counts those that have none."""
+        if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+            return True
+        is_change = method in CHANGING and status < HTTPStatus.BAD_REQUEST
+        if (self._changes if is_change else self._others).take(now):
+            return True
+        if not self._left_out:
+            self._counts_since = now
+        self._left_out += 1
+        return False
+
+    def tell(self, now: float) -> None:
+        """Write how many have none, once they were counted for `PAUSE`."""
+        if self._left_out and now - self._counts_since >= PAUSE:
+            log.warning("%s requests are not listed: there were too many at once", self._left_out)
+            self._left_out = 0
 
 
 class Noted:
     """One request, from its headers to its answer."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, listing: Listing) -> None:
+        self._listing = listing
         self.asked = Asked(_given_id(scope) if settings.HUB_TRUSTED_PROXIES else "")
         self._scope = scope
         self._since = perf_counter()
@@ -37,10 +92,18 @@ class Noted:
         metrics.requests.took(seconds, route)
         if route not in QUIET:
             metrics.answers.up(str(status))
-        level = logging.DEBUG if route in QUIET else logging.INFO
-        if log.isEnabledFor(level):
-            log.log(level, "request", extra={"facts": self._facts(route, status, seconds)})
+        self._list(route, status, seconds)
         return [*headers, (REQUEST_ID, asked.id.encode())]
+
+    def _list(self, route: str, status: int, seconds: float) -> None:
+        """Write its line, if it has one."""
+        now = self._since + seconds
+        self._listing.tell(now)
+        level = logging.DEBUG if route in QUIET else logging.INFO
+        if not log.isEnabledFor(level):
+            return
+        if route in QUIET or self._listing.takes(self._scope["method"], status, now):
+            log.log(level, "request", extra={"facts": self._facts(route, status, seconds)})
 
     def _route(self) -> str:
         """What to call a request that came to no route."""

@@ -1,12 +1,16 @@
 """What is kept: words in logs, erased words, and secrets in each field."""
 
 import json
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
+import psutil
 import requests
 from django.conf import settings as configured
 from django.db import connection
 
+from hub.server import noted
 from integrations.models import Integration
 from tests import build
 from tests.abuse.accounts import _rows
@@ -67,6 +71,37 @@ def forged_log_lines(world: World) -> str:
     )
     return stands_if(
         not broken and not found and "\x1b" not in "".join(lines) and longest < 4000, figures
+    )
+
+
+@attack(STRANGER, "wash the lines of others out of the log")
+def a_log_washed_away(world: World) -> str:
+    """Eight connections ask for what is answered at once (`OPTIONS`, and a 404), for ten seconds."""
+    world.acme()
+    until = time.monotonic() + 10
+
+    def ask(method: str, path: str) -> int:
+        with requests.Session() as session:
+            asked = 0
+            while time.monotonic() < until:
+                session.request(method, hub.url + path, timeout=60)
+                asked += 1
+        return asked
+
+    with world.hub() as hub, ThreadPoolExecutor(8) as pool:
+        started = time.monotonic()
+        calls = [("OPTIONS", "/v1/reports"), ("GET", "/nowhere")] * 4
+        asked = sum(each.result() for each in [pool.submit(ask, *call) for call in calls])
+        hub.post(build.report())
+        seconds = time.monotonic() - started
+        processes = len(psutil.Process(hub.process.pid).children(recursive=True))
+    lines = [json.loads(line) for line in hub.log.read_text().splitlines()]
+    listed = sum(line["message"] == "request" for line in lines)
+    is_there = any(line.get("route") == "reports" and line.get("status") == 201 for line in lines)
+    most = processes * (noted.AT_ONCE + seconds * noted.OF_OTHERS)
+    return stands_if(
+        is_there and listed < most + 10,
+        f"{asked} requests, {listed} of them in the log; a report after them {'is' if is_there else 'is not'} there",
     )
 
 

@@ -24,7 +24,7 @@ from hub import logs, pruning, scrape
 from hub.management.commands import serve
 from hub.screen import downloads, integration, inviting, report_page
 from hub.screen import reports as report_pages
-from hub.server import answers, bodies, bridge, door, listening, spool, turns, untaken
+from hub.server import answers, bodies, bridge, door, listening, noted, spool, turns, untaken
 from hub.settings import POSTGRESQL_PATIENCE
 from integrations.alerts import causes
 from integrations.answers import known
@@ -126,6 +126,10 @@ def test_rates():
         "further accounts of all reports": accounts.OF_ALL,
         "signed webhooks": webhooks.INSTALLATION_RATE,
         "unsigned webhooks": webhooks.FORGED_RATE,
+        "lines of the log about requests that may have changed something": (
+            f"{noted.OF_CHANGES}/second"
+        ),
+        "lines of the log about other requests": f"{noted.OF_OTHERS}/second",
     }
 
     assert named("rate") == {name: f"`{rate}`" for name, rate in in_code.items()}
@@ -208,7 +212,9 @@ def test_sizes():
         "what the system keeps of a response that is not read": (
             f"{listening.UNTAKEN_BYTES} bytes for each connection, on Linux"
         ),
-        "lines of the log that nobody has read": f"{logs.UNREAD} characters for each process",
+        "lines of the log that nobody has read": (
+            f"{logs.UNREAD} characters for each process, a quarter of them for warnings and errors alone"
+        ),
         "problems named in one response": f"{json_body.MAX_FAULTS}",
     }
 

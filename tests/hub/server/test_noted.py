@@ -6,6 +6,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from hub import urls
 from hub.logs import JSONLines
 from hub.server import bodies
 from hub.server.bridge import Bridge
+from hub.server.noted import AT_ONCE, OF_CHANGES, OF_OTHERS, Listing
 from hub.wsgi import application
 from integrations.models import Delivery
 from orgs.people import tokens
@@ -42,12 +44,17 @@ def ask(
     path: str, body: bytes = b"", method: str = "GET", app=application, **headers: str
 ) -> Answer:
     """One request as the server hands it over, on a thread of the Hub."""
+    return ask_of(Bridge(app, threads=1), path, body, method, **headers)
 
+
+def ask_of(
+    bridge: Bridge, path: str, body: bytes = b"", method: str = "GET", **headers: str
+) -> Answer:
     async def conversation() -> Answer:
         named = {"host": "hub.example", **headers}
         if body or method == "POST":
             named |= {"content_length": str(len(body)), "content_type": "application/json"}
-        request = Request(Bridge(app, threads=1), path, method=method, **named)
+        request = Request(bridge, path, method=method, **named)
         await request.send(body)
         return await request.answer()
 
@@ -219,6 +226,60 @@ def test_an_internal_error_of_the_api_names_the_id(monkeypatch, log):
     assert (answer.status, answer.error) == (500, "internal_error")
     assert json.loads(answer.body)["request_id"] == answer.headers[ID].decode()
     assert {each["request"] for each in lines(log)} == {answer.headers[ID].decode()}
+
+
+def a_flood(listing: Listing, method: str, status: int, *, since: float, seconds: int) -> int:
+    """How many of a thousand requests a second have a line."""
+    times = [since + number / 1000 for number in range(seconds * 1000)]
+    return sum(listing.takes(method, status, now) for now in times)
+
+
+@pytest.mark.parametrize(
+    ("method", "status"),
+    [("OPTIONS", 204), ("GET", 404), ("GET", 200), ("POST", 429), ("PUT", 503)],
+)
+def test_what_anybody_can_send_without_end_does_not_fill_the_log(method, status):
+    listing = Listing()
+
+    assert a_flood(listing, method, status, since=1000, seconds=60) <= AT_ONCE + 60 * OF_OTHERS + 1
+
+
+def test_a_flood_leaves_the_lines_of_reports_and_of_errors(log):
+    listing = Listing()
+    a_flood(listing, "OPTIONS", 204, since=1000, seconds=3)
+
+    assert not all(listing.takes("OPTIONS", 204, 1003) for _ in range(3))
+    assert listing.takes("POST", 201, 1003)
+    assert a_flood(listing, "GET", 500, since=1003, seconds=3) == 3000
+
+
+def test_what_may_change_something_does_not_fill_the_log_either():
+    assert a_flood(Listing(), "POST", 200, since=1000, seconds=60) <= AT_ONCE + 60 * OF_CHANGES + 1
+
+
+def test_a_line_a_minute_says_how_many_have_none(log):
+    listing = Listing()
+    listed = a_flood(listing, "GET", 404, since=1000, seconds=2)
+
+    for now in (1002, 1070, 1071):
+        listing.tell(now)
+
+    said = [(line["level"], line["message"]) for line in lines(log)]
+    words = f"{2000 - listed} requests are not listed: there were too many at once"
+    assert said == [("warning", words)]
+
+
+def test_a_request_without_a_line_is_answered_and_counted_as_any(log):
+    listing = Listing()
+    a_flood(listing, "GET", 404, since=perf_counter(), seconds=2)
+    bridge = Bridge(application, threads=1)
+    bridge._listing = listing
+
+    answer = ask_of(bridge, "/nowhere")
+
+    assert answer.status == 404
+    assert MADE.fullmatch(answer.headers[ID])
+    assert lines(log) == []
 
 
 def test_probes_and_static_files_are_not_in_the_log(log):
