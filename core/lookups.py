@@ -1,7 +1,8 @@
 """Addresses of the hosts that the operator has named, each looked up by a thread of its own.
 
 The system's resolver takes five seconds for each server of `/etc/resolv.conf` that is silent, and may take half a
-minute. An answer that comes too late for those who asked is there for the next ones.
+minute. An answer that comes too late for those who asked is there for the next ones. Over TCP it waits without end
+for a server that says no more (glibc sets no time-out there), so a look-up that stands still is left to itself.
 """
 
 import os
@@ -12,6 +13,9 @@ from time import monotonic
 from typing import NamedTuple
 
 FRESH = 10.0  # seconds for which the addresses of a host are kept, once they are there
+STANDS_STILL = (
+    60.0  # seconds after which another look-up is begun, and as many more after each in a row
+)
 
 
 class Found(NamedTuple):
@@ -21,8 +25,23 @@ class Found(NamedTuple):
     at: float
 
 
+class LookUp(Future[Found]):
+    """A host that is being looked up. `before` is the look-up whose place it takes."""
+
+    def __init__(self, before: "LookUp | None") -> None:
+        super().__init__()
+        self._in_a_row: int = 1 if before is None or before.done() else before._in_a_row + 1
+        self._stands_still_at = monotonic() + STANDS_STILL * self._in_a_row
+
+    def is_over(self) -> bool:
+        """Whether the next who asks should begin another one."""
+        if not self.done():
+            return monotonic() > self._stands_still_at
+        return self.exception() is not None or monotonic() > self.result().at + FRESH
+
+
 _lock = Lock()
-_begun: dict[tuple[int, str, int], Future[Found]] = {}
+_begun: dict[tuple[int, str, int], LookUp] = {}
 
 
 def addresses(host: str, port: int, *, timeout: float | None) -> list[str]:
@@ -30,13 +49,13 @@ def addresses(host: str, port: int, *, timeout: float | None) -> list[str]:
     return begin(host, port).result(timeout).addresses
 
 
-def begin(host: str, port: int) -> Future[Found]:
+def begin(host: str, port: int) -> LookUp:
     """Have a host looked up, unless that is being done or was done a moment ago. For few hosts: each is remembered."""
     key = os.getpid(), host, port  # a thread does not come along into a fork
     with _lock:
         found = _begun.get(key)
-        if found is None or (found.done() and _is_over(found)):
-            found = _begun[key] = Future()
+        if found is None or found.is_over():
+            found = _begun[key] = LookUp(found)
             try:
                 Thread(target=_look_up, args=(host, port, found), daemon=True).start()
             except RuntimeError as error:  # the machine has no more threads
@@ -44,11 +63,7 @@ def begin(host: str, port: int) -> Future[Found]:
         return found
 
 
-def _is_over(found: Future[Found]) -> bool:
-    return found.exception() is not None or monotonic() > found.result().at + FRESH
-
-
-def _look_up(host: str, port: int, found: Future[Found]) -> None:
+def _look_up(host: str, port: int, found: LookUp) -> None:
     try:
         every = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         addresses = list(dict.fromkeys(str(address[0]) for *_, address in every))

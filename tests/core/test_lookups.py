@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from core import deadlines, lookups, outgoing
-from core.lookups import addresses
+from core.lookups import STANDS_STILL, addresses
 from tests.waiting import wait_until
 from tests.web_server import HOST, WebServer, certificate
 
@@ -80,10 +80,8 @@ def test_an_address_is_kept_for_a_while(resolver, monkeypatch):
     assert addresses("a.example", PORT, timeout=10) == ["127.0.0.2"]
 
 
-def test_an_address_is_kept_since_it_came_however_long_that_took(resolver, monkeypatch):
+def test_an_address_is_kept_since_it_came_however_long_that_took(resolver, now):
     """Two silent resolvers take eight seconds: half a minute later the next one would ask as long again."""
-    now = [0.0]
-    monkeypatch.setattr(lookups, "monotonic", lambda: now[0])
     resolver.answers.clear()
     first = lookups.begin("a.example", PORT)
     now[0] = 60.0
@@ -93,6 +91,40 @@ def test_an_address_is_kept_since_it_came_however_long_that_took(resolver, monke
     now[0] = 65.0
 
     assert lookups.begin("a.example", PORT) is first
+
+
+@pytest.fixture
+def now(monkeypatch) -> list[float]:
+    """The time of the Hub, in seconds."""
+    seconds = [0.0]
+    monkeypatch.setattr(lookups, "monotonic", lambda: seconds[0])
+    return seconds
+
+
+def test_a_look_up_that_stands_still_does_not_stop_those_after_it(resolver, now, monkeypatch):
+    """A resolver that took a connection and says no more: it is read without a time-out."""
+    stands_still = Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: stands_still.wait(20))
+    first = lookups.begin("a.example", PORT)
+    monkeypatch.setattr(socket, "getaddrinfo", resolver.getaddrinfo)
+
+    now[0] = STANDS_STILL
+    assert lookups.begin("a.example", PORT) is first
+    now[0] = STANDS_STILL + 1
+
+    assert addresses("a.example", PORT, timeout=10) == ["127.0.0.1"]
+    stands_still.set()
+
+
+def test_a_resolver_that_stands_still_all_day_has_few_threads(resolver, now):
+    resolver.answers.clear()
+
+    for _ in range(24 * 60):
+        now[0] += 60
+        lookups.begin("a.example", PORT)
+
+    assert wait_until(lambda: resolver.asked > 50)
+    assert resolver.asked < 60
 
 
 def test_what_was_not_found_is_looked_up_anew(resolver):
