@@ -58,7 +58,7 @@ def forget_when_erased(report: Report, **kwargs: Any) -> None:
         delivery.forget_text()
         stored_terms.forget([delivery])
         verdicts.forget_words(report)
-        Comment.objects.note_changed(delivery.with_issue)
+        Comment.objects.note_erased(delivery.with_issue)
 
 
 @receiver(delivery_folded, dispatch_uid="list-what-has-joined")

@@ -11,7 +11,7 @@ from django.utils.functional import cached_property
 
 from core import clock
 from core.ids import ULIDField
-from integrations.models.delivery import Delivery, DeliveryQuerySet
+from integrations.models.delivery import ERASED, Delivery, DeliveryQuerySet
 from integrations.models.integration import Installation, Integration, Repository
 from integrations.models.leased import Leased, LeasedQuerySet
 
@@ -65,6 +65,12 @@ class CommentQuerySet(LeasedQuerySet):
         states, purposes = self.model.Status, self.model.Purpose
         known = self.filter(lead=lead, purpose__in=[purposes.ALSO, purposes.AGAIN])
         known.filter(status__in=[states.PENDING, states.WRITTEN])._write_anew()
+
+    def note_erased(self, lead: Delivery) -> None:
+        """The same, and forget what GitHub answered to what is written no more: it may have repeated a word."""
+        self.note_changed(lead)
+        ended = self.filter(lead=lead, status__in=[self.model.Status.DROPPED, self.model.Status.LEFT])
+        ended.exclude(reason="").update(reason=ERASED)
 
     def note_gone(self, repository_id: int, number: int) -> None:
         """An issue is gone: look at what joined it, unless the list below it was complete."""

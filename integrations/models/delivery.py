@@ -1016,7 +1016,8 @@ class Delivery(models.Model):
         """
         mine = Delivery.objects.filter(pk=self.pk)
         mine.update(title="", body="", likeness_words="")
-        self.attempts.exclude(reason="").update(reason=ERASED)  # GitHub may have repeated a word
+        for told in (self.attempts.all(), mine.exclude(status__in=DELIVERED)):
+            told.exclude(reason="").update(reason=ERASED)  # GitHub may have repeated a word
         mine.filter(status=self.Status.SENDING, posted_at__isnull=False).update(
             status=self.Status.PENDING,
             outcome_unknown_since=Coalesce("outcome_unknown_since", "posted_at"),

@@ -12,6 +12,7 @@ from orgs.models import User
 from reports.erasing import erase
 from reports.models import Account, Report
 from tests import build
+from tests.integrations.comments import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,6 +30,11 @@ WORDS = build.report(
     submitted_at="2026-06-06T12:34:56Z",
     client_capabilities=["alice-private"],
 )
+
+REPEATS = {
+    "message": "Validation Failed",
+    "errors": [{"message": "No alice-private in a title."}],
+}
 
 
 def everything_stored() -> str:
@@ -129,8 +135,7 @@ def test_operators_read_no_word_of_it_that_is_still_to_be_erased(client, code_ho
 
 def test_no_word_is_left_that_github_has_repeated(client, code_host):
     build.acme(code_host)
-    said = {"message": "Validation Failed", "errors": [{"message": "No alice-private in a title."}]}
-    code_host.fail("answer", status=422, body=said)
+    code_host.fail("answer", status=422, body=REPEATS)
     build.send(client, WORDS)
     assert "alice-private" in Attempt.objects.get().reason
 
@@ -138,6 +143,34 @@ def test_no_word_is_left_that_github_has_repeated(client, code_host):
 
     assert "alice-private" not in everything_stored()
     assert Attempt.objects.get().reason == ERASED
+
+
+def test_no_word_is_left_that_github_has_repeated_after_an_answer_was_lost(
+    client, code_host, clock
+):
+    build.acme(code_host)
+    code_host.fail("500")
+    build.send(client, WORDS)
+    code_host.fail("answer", status=422, body=REPEATS)
+    retry_later(clock)
+    assert "alice-private" in delivery().reason
+
+    erase(Report.objects.get())
+
+    assert "alice-private" not in everything_stored()
+
+
+def test_no_word_is_left_that_github_has_repeated_of_a_comment(client, code_host):
+    build.acme(code_host)
+    world.lead()
+    joined = world.fold("alice-private joined")
+    code_host.fail("answer", status=422, body=REPEATS, path="comments")
+    world.maintain()
+    assert "alice-private" in world.comment().reason
+
+    erase(joined.report)
+
+    assert "alice-private" not in everything_stored()
 
 
 def test_the_receipt_goes_on_to_say_where_it_is(client, code_host):
