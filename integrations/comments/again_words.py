@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from core import counting
+from core import clock, counting
 from integrations.comments import listing
 from integrations.comments.listing import Item
 from integrations.delivery.issue_states import AFTER
@@ -46,7 +46,9 @@ def said(comment: Comment) -> DeliveryQuerySet:
     """Those that had joined when it was posted, and the report with the issue; all, if that time is not known."""
     if comment.posted_at is None:
         return reports(comment)
-    joined = Delivery.objects.filter(lead=comment.lead_id, folded_at__lte=comment.posted_at)
+    joined = Delivery.objects.filter(
+        lead=comment.lead_id, folded_at__lt=clock.after(comment.posted_at)
+    )
     newest = joined.order_by("-folded_at").values_list("pk", flat=True)[: counting.MOST]
     return _came(comment, newest)
 

@@ -68,7 +68,7 @@ def split_all(lead: Delivery | None, *, by: Membership, until: datetime | None =
     """
     if lead is None:
         raise CannotSplit(NEVER_SENT)
-    joined = lead.folded.filter(folded_at__lte=until) if until else lead.folded.all()
+    joined = lead.folded.filter(folded_at__lt=clock.after(until)) if until else lead.folded.all()
     ids = dict(joined.order_by("pk").values_list("pk", "report_id")[:AT_ONCE])
     if not ids:
         raise CannotSplit(CHANGED if lead.folded.exists() else NONE_JOINED)

@@ -69,7 +69,9 @@ class CommentQuerySet(LeasedQuerySet):
     def note_erased(self, lead: Delivery) -> None:
         """The same, and forget what GitHub answered to what is written no more: it may have repeated a word."""
         self.note_changed(lead)
-        ended = self.filter(lead=lead, status__in=[self.model.Status.DROPPED, self.model.Status.LEFT])
+        ended = self.filter(
+            lead=lead, status__in=[self.model.Status.DROPPED, self.model.Status.LEFT]
+        )
         ended.exclude(reason="").update(reason=ERASED)
 
     def note_gone(self, repository_id: int, number: int) -> None:
@@ -280,7 +282,9 @@ class Comment(Leased):
             return joined.none()
         if self.comment_id is None or self.listed_until is None:
             return joined
-        return joined.filter(Q(folded_at__gt=self.listed_until) | Q(pk__in=self.left_out))
+        return joined.filter(
+            Q(folded_at__gte=clock.after(self.listed_until)) | Q(pk__in=self.left_out)
+        )
 
     def _done(self) -> Combinable:
         """Written, unless there is something new since this attempt began."""

@@ -2,6 +2,7 @@
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 
 from integrations.comments import sending
@@ -51,6 +52,33 @@ def comments(code_host) -> list[str]:
     Comment.objects.update(due_at="2026-01-01T00:00Z")
     sending.send_due()
     return [each.body for number in (1, 2) for each in code_host.comments("acme/docs", number)]
+
+
+def on_a_whole_second(delivery: Delivery) -> Delivery:
+    """As if it had joined then: how a database writes the same time is not always how it compares it."""
+    with connection.cursor() as cursor:
+        written = "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%S.000', folded_at)"
+        whole = written if connection.vendor == "sqlite" else "DATE_TRUNC('second', folded_at)"
+        cursor.execute(
+            f"UPDATE integrations_delivery SET folded_at = {whole} WHERE id = %s", [delivery.pk]
+        )
+    return now(delivery)
+
+
+def test_all_are_split_off_that_the_question_was_about(alice):
+    lead, joined = pair()
+    on_a_whole_second(joined)
+
+    assert telling_apart.split_all(lead, by=alice, until=lead.last_joined_at()) == 1
+
+
+def test_what_stands_in_the_list_below_the_issue_has_been_read_there(alice):
+    _, joined = pair()
+    sending.send_due()
+    listed = on_a_whole_second(joined).folded_at
+    Comment.objects.update(listed_until=listed)
+
+    assert not Comment.objects.get().unread().exists()
 
 
 @pytest.mark.parametrize("reason", ["completed", "not_planned", "duplicate"])
