@@ -68,7 +68,7 @@ def _may_be_repeated(report: Report, new: Report) -> bool:
         is_there = Organization.objects.filter(pk=report.organization_id, left_at=None)
         return new.organization_id is None and repeats_words and is_there.exists()
     counts_anyway = repeats_words and report.withheld_for is None
-    return counts_anyway or not is_true(is_unwanted, report=report)
+    return counts_anyway or not is_true(is_unwanted, report=report, source=new.source)
 
 
 def _said_by(new: Report) -> Account:
