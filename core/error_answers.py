@@ -13,7 +13,13 @@ from django.core.exceptions import (
     SuspiciousOperation,
     TooManyFieldsSent,
 )
-from django.db import IntegrityError, OperationalError, ProgrammingError, close_old_connections
+from django.db import (
+    DatabaseError,
+    IntegrityError,
+    OperationalError,
+    ProgrammingError,
+    close_old_connections,
+)
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
@@ -31,6 +37,7 @@ log = logging.getLogger(__name__)
 OAUTH = "/oauth/"  # where errors have the form of RFC 6749
 UNDEFINED = ("42P01", "42703")  # https://www.postgresql.org/docs/current/errcodes-appendix.html
 FOREIGN_KEY = "23503"
+NO_ROW = "did not affect any rows."  # ends what Django says of a row that was to be saved
 LACKING = re.compile("no such table|no such column|table .* has no column named")  # SQLite
 
 
@@ -168,7 +175,7 @@ def of_the_database(exc: Exception, path: str) -> ApiError | None:
             current.place(path),
         )
         return NotMigrated()
-    if isinstance(exc, ObjectDoesNotExist) or _lacks_what_it_belongs_to(exc):
+    if _lacks_its_row(exc) or _lacks_what_it_belongs_to(exc):
         log.warning("%s at %s", str(exc).partition("\n")[0], current.place(path))
         return Gone()
     if connections.is_deadlock(exc):
@@ -188,6 +195,12 @@ def _lacks_a_table(exc: Exception) -> bool:
     return (
         getattr(exc.__cause__, "sqlstate", "") in UNDEFINED or LACKING.match(str(exc)) is not None
     )
+
+
+def _lacks_its_row(exc: Exception) -> bool:
+    """Whether the row itself is not there, be it read or saved: it was deleted since it was read before."""
+    is_unsaved = isinstance(exc, DatabaseError) and str(exc).endswith(NO_ROW)
+    return is_unsaved or isinstance(exc, ObjectDoesNotExist)
 
 
 def _lacks_what_it_belongs_to(exc: Exception) -> bool:

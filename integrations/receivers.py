@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Exists, Q
 from django.db.models.signals import post_save
 from django.dispatch import receiver
 
@@ -91,14 +91,17 @@ def say_when_reported_again(
 
 
 @receiver(is_unwanted, dispatch_uid="unread-is-unwanted")
-def unread_is_unwanted(report: Report, **kwargs: Any) -> bool:
+def unread_is_unwanted(report: Report, source: str, **kwargs: Any) -> bool:
     """Whether nobody would read more of it there.
 
     It was discarded, an operator holds it by hand or its sender's network, or the issue that it became or has joined
-    is gone, or in a repository that was left for another one; or it is withheld for such a repository.
+    is gone, or in a repository that was left for another one; or it is withheld for such a repository. Of a network
+    that is held, as the repeat's `source` may be, a report of its own would be read no sooner.
     """
     by_hand = Q(held_for=Delivery.Cause.OPERATOR, operator_hold=None)
-    why = Q(held_for=Delivery.Cause.DISCARDED) | by_hand | Q(operator_hold__kind=Hold.Kind.SOURCE)
+    of_a_network = Q(operator_hold__kind=Hold.Kind.SOURCE) & ~Q(operator_hold__value=source)
+    is_held_itself = Exists(Hold.objects.sources_in_force().filter(value=source))
+    why = Q(held_for=Delivery.Cause.DISCARDED) | by_hand | (of_a_network & ~is_held_itself)
     deleted = Delivery.IssueState.DELETED
     is_gone = Q(issue_state=deleted) | Q(lead__issue_state=deleted)
     is_held = why & Q(status=Delivery.Status.HELD)

@@ -1,6 +1,7 @@
 """Intake: stores a well-formed report, or counts it as a duplicate of an earlier one."""
 
 import hashlib
+import logging
 import secrets
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
+from core.error_answers import Unavailable
 from core.errors import ApiError
 from core.prepared import again_if_stale
 from core.watching import current, metrics
@@ -18,6 +20,8 @@ from reports import repeats
 from reports.models import TEST, AlreadyThere, Repeated, Report
 from reports.screening import SecretNotice, page, without_secrets
 from reports.shape import ReportBody
+
+log = logging.getLogger(__name__)
 
 TRIES = 5  # where others store the same report, or change its owner, at the same moment
 
@@ -87,9 +91,9 @@ def accept(
         try:
             stored = _stored(new)
             break
-        except IntegrityError:  # the same report was stored, or its owner deleted, in between
+        except IntegrityError as error:  # the same was stored, or its owner deleted, in between
             if not further_tries:
-                raise
+                raise _gave_up(error) from None
         claim = claim_covering(address["canonical_url"])
         if claim and unless_claimed:
             admit(claim)
@@ -99,6 +103,13 @@ def accept(
     received_by = (claim is not None, stored.organization_id is not None)
     about = (*received_by, address["canonical_url"], stored.is_queued)
     return _noted(Receipt(stored.id, stored.received_at, is_duplicate, notices, *about), claim)
+
+
+def _gave_up(error: IntegrityError) -> Unavailable:
+    """What is answered where others were quicker at each try."""
+    why = str(error).partition("\n")[0] or type(error).__name__
+    log.error("A report was not stored in %s tries: %s", TRIES, why)
+    return Unavailable(headers={"Retry-After": "1"})
 
 
 def _admitted(

@@ -34,11 +34,9 @@ def count(original: Report, new: Report) -> Report | None:
     if another request has found an owner since the earlier report was read: the page may have passed on meanwhile.
     """
     said = _said_by(new)
-    differs = original.words != said.words
-    finds_an_owner = original.organization_id is None and new.organization_id is not None
-    may_add = differs and accounts.may_add(original, said, new.source)
+    may_add = original.words != said.words and accounts.may_add(original, said, new.source)
     with transaction.atomic():
-        report = _locked(original) if differs or finds_an_owner else original
+        report = _locked(original)
         if report and report.organization_id != original.organization_id:
             raise IntegrityError("The report has an owner by now.")
         if report is None or not _may_be_repeated(report, new):
@@ -68,7 +66,7 @@ def _may_be_repeated(report: Report, new: Report) -> bool:
         is_there = Organization.objects.filter(pk=report.organization_id, left_at=None)
         return new.organization_id is None and repeats_words and is_there.exists()
     counts_anyway = repeats_words and report.withheld_for is None
-    return counts_anyway or not is_true(is_unwanted, report=report)
+    return counts_anyway or not is_true(is_unwanted, report=report, source=new.source)
 
 
 def _said_by(new: Report) -> Account:

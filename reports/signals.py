@@ -9,7 +9,8 @@ from typing import Any
 from django.dispatch import Signal
 
 report_erased = Signal()  # with `report`: its text must go no further
-is_unwanted = Signal()  # with `report`: a receiver answers True if nobody reads more of it there
+# With `report`, and the `source` of its repeat: a receiver answers True if nobody reads more of it there
+is_unwanted = Signal()
 # With the `report_id` that is repeated, and the repeat's `source`: a receiver answers True if it would act on a
 # `post_save` now
 is_unheard = Signal()

@@ -1,15 +1,19 @@
 """Compares what is wrong now with the alerts that exist, so that no cause is missed and none is told twice."""
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from django.db import IntegrityError
 from django.db.models import Exists, OuterRef, Q
 
 from core import batches, clock
 from integrations.models import Alert, Integration
 from orgs.models import Domain, Organization
+
+log = logging.getLogger(__name__)
 
 INTEGRATIONS = 20  # that are looked at together, with at most a thousand claims each
 SAID = 3  # claims, at each sign-in
@@ -83,8 +87,17 @@ def _compare(integrations: Sequence[Integration]) -> int:
     ended = [pk for pk, *key in known.values_list(*columns) if Trouble(*key) not in now]
     Alert.objects.filter(pk__in=ended).end()
     new = _to_be_told([each for each in integrations if each.alerts], now)
-    Alert.objects.bulk_create(map(_alert, new), ignore_conflicts=True)
-    return len(ended) + len(new)
+    return len(ended) + _noted(new)
+
+
+def _noted(new: Sequence[Trouble]) -> int:
+    """Save these, or none if an integration among them was just deleted; the next call finds the others again."""
+    try:
+        Alert.objects.bulk_create(map(_alert, new), ignore_conflicts=True)
+    except IntegrityError as error:
+        log.warning("Alerts are noted later: %s", str(error).partition("\n")[0])
+        return 0
+    return len(new)
 
 
 def _alert(trouble: Trouble) -> Alert:

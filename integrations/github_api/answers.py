@@ -17,6 +17,7 @@ OTHER_TIME = (
 )
 MAX_DIGITS = 20  # of a number of seconds; more digits would not lengthen the wait
 LONGEST_REASON = 500  # characters
+SHORT = 120  # characters of what all reports of a repository wait for
 MOST_ERRORS = 20  # of one answer, that are told
 IN_WORDS = ("rate limit", "abuse detection")  # what a limit is called, the second on older hosts
 TOO_QUICKLY = "was submitted too quickly"  # the end of an error of a 422 that is a limit
@@ -40,6 +41,11 @@ class GitHubAnswer(NamedTuple):
     def message(self) -> str:
         """GitHub's message; empty without one."""
         return _words(self.body.get("message") or "") if isinstance(self.body, dict) else ""
+
+    @property
+    def summary(self) -> str:
+        """The beginning of its message, or the status: its errors may repeat what was sent."""
+        return self.message[:SHORT].strip() or str(self.status)
 
     @property
     def reason(self) -> str:

@@ -170,7 +170,7 @@ def raise_for_refusal(answer: GitHubAnswer, repository: Repository, *, what: str
             )
         case 403 | 451:  # such as for the list of IP addresses that an organization allows
             raise Forbidden(
-                f"GitHub refuses issues in {repository.name}: {answer.reason.rstrip('.')}. Change that, "
+                f"GitHub refuses issues in {repository.name}: {answer.summary.rstrip('.')}. Change that, "
                 "then press Try again."
             )
         case 404:

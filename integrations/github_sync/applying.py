@@ -37,7 +37,8 @@ def apply_account(installation: Installation, login: str) -> None:
     """
     if login != installation.account:
         installation.account, installation.asked_about_at = login, None
-        installation.save(update_fields=["account", "asked_about_at"])
+        mine = Installation.objects.filter(pk=installation.pk)
+        mine.update(account=login, asked_about_at=None)
     site_claims.lapse_of_other_accounts(installation)
 
 

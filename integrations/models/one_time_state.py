@@ -75,8 +75,8 @@ class OneTimeState(models.Model):
 
     def remember(self, installation_id: int) -> None:
         """Save which installation the browser named, for when it returns with a code."""
+        OneTimeState.objects.filter(pk=self.pk).update(claimed_installation=installation_id)
         self.claimed_installation = installation_id
-        self.save(update_fields=["claimed_installation"])
 
     def use_up(self) -> bool:
         """Use the state; True for the first caller only."""

@@ -69,7 +69,8 @@ def _claim(member: Membership, name: str) -> tuple[Domain, bool]:
         raise TooManyClaims
     if others.filter(verified_at=None)[MOST_UNPROVED - 1 : MOST_UNPROVED].exists():
         raise TooManyUnproved
-    domain, is_new = Domain.objects.get_or_create(
+    locked = Domain.objects.select_for_update(no_key=True)  # a colleague may be removing it
+    domain, is_new = locked.get_or_create(
         organization=organization,
         name=name,
         defaults={

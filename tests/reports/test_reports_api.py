@@ -12,7 +12,7 @@ from core import rates
 from orgs.domains import hosts
 from orgs.models import Organization
 from orgs.ownership import claim_covering
-from reports import canonical
+from reports import canonical, intake
 from reports.models import Report
 from tests import build
 
@@ -793,3 +793,30 @@ def test_who_has_lost_a_page_reads_no_new_words_about_it(client, details, counte
     assert (known["id"], known["is_duplicate"]) == (again["id"], True)
     assert not Report.objects.get(pk=first).accounts.exists()
     assert Report.objects.get(pk=again["id"]).organization == acme
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_report_whose_key_others_take_at_each_try_is_to_be_sent_again(
+    client, monkeypatch, caplog
+):
+    """Nothing of it is kept: what is sent again is a report of its own."""
+    build.send(client)
+    store = intake._saved
+
+    def too_late(new: Report) -> intake.Stored:
+        """Another one has the key by now, which is too old to be repeated."""
+        Report.objects.filter(dedup_key=new.dedup_key).update(dedup_key=None)
+        long_ago = {"received_at": new.too_old_to_repeat, "last_received_at": new.received_at}
+        other = {"canonical_url": new.canonical_url, "dedup_key": new.dedup_key}
+        Report.objects.create(**other, **long_ago)
+        return store(new)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(intake, "_saved", too_late)
+        answer = build.send(client)
+    again = build.send(client)
+
+    assert (answer.status_code, answer.json()["error"]) == (503, "unavailable")
+    assert answer["Retry-After"] == "1"
+    assert (again.status_code, again.json()["is_duplicate"]) == (201, False)
+    assert [each.exc_info for each in caplog.records if each.name == "reports.intake"] == [None]

@@ -7,7 +7,7 @@ from hub.screen import inviting
 from integrations.delivery import holds
 from integrations.setup import configuration
 from orgs.models import Invitation, Membership
-from orgs.people import leaving
+from orgs.people import leaving, sessions
 from tests import build
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -87,6 +87,14 @@ def test_an_invitation_of_somebody_who_has_left_meanwhile_is_not_found(alice, le
     answer = browser(charlie.user).post(
         f"/settings/invitations/{invitation.pk}/", {"join": "member"}
     )
+
+    assert_gone(answer, caplog)
+
+
+def test_an_account_that_was_deleted_in_another_browser_is_not_found(alice, leaves, caplog):
+    leaves(sessions, "end_all", alice)
+
+    answer = browser(alice.user).post("/settings/tokens/browsers/sign-out/")
 
     assert_gone(answer, caplog)
 

@@ -52,6 +52,27 @@ def test_many_claims_take_as_many_statements_as_one(acme, monkeypatch):
     assert Domain.objects.count() == 51
 
 
+def test_an_organization_that_is_deleted_meanwhile_keeps_no_news_of_others_untold(
+    acme, code_host, monkeypatch
+):
+    other = build.integration(build.organization("other"), code_host)
+    Integration.objects.update(alerts=True)
+    world.lose_rights()
+    to_be_told = causes._to_be_told
+
+    def once_deleted(*told):
+        found = to_be_told(*told)
+        Integration.objects.of(acme).delete()
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(causes, "_to_be_told", once_deleted)
+        patch.setattr(causes, "INTEGRATIONS", 1)
+        causes.compare()
+
+    assert Alert.objects.get().integration == other
+
+
 def test_many_later_claims_that_lapse_keep_no_earlier_one_untold(acme):
     """An attack: a member who has left lets many names of their own lapse, claimed for the organization before."""
     for number in range(2 * causes.UNFINISHED):

@@ -1,10 +1,12 @@
 """What an operator holds is accepted, kept and sent when it is let go; nothing of it slips through."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.db.models import Sum
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -79,6 +81,68 @@ def test_others_say_the_same_as_a_network_that_is_held(acme, client, code_host, 
     assert (repeated["id"], repeated["is_duplicate"]) == (junk["id"], True)
     assert (true["is_duplicate"], true["status"]) == (False, "forwarded")
     assert "Use --yes" in code_host.issues("acme/docs")[0].body
+
+
+def flood(client: Client, source: str, times: int) -> list[dict]:
+    """What a network sends under one key, in other words each time."""
+    client.defaults["REMOTE_ADDR"] = source
+    bodies = [build.report(report__summary=f"From {source}, {number}") for number in range(times)]
+    return [build.send(client, body, **{"Idempotency-Key": "k"}).json() for body in bodies]
+
+
+def test_what_a_network_that_is_held_sends_under_one_key_is_one_report(acme, client, hold):
+    hold("source", own_source())
+
+    answers = flood(client, "127.0.0.1", 6)
+
+    report = Report.objects.get()
+    assert {each["id"] for each in answers} == {report.pk}
+    assert (report.times_reported, report.further_accounts, report.accounts_not_kept) == (6, 3, 2)
+    assert len(held()) == 1
+
+
+def test_two_networks_that_are_held_take_no_key_from_each_other(acme, client, hold):
+    hold("source", own_source())
+    hold("source", client_address.source("203.0.113.9"))
+
+    for _ in range(3):
+        flood(client, "127.0.0.1", 2)
+        flood(client, "203.0.113.9", 2)
+
+    assert Report.objects.get().times_reported == 12
+
+
+def test_a_network_that_is_held_takes_no_key_from_others(acme, client, hold, code_host):
+    hold("source", own_source())
+    flood(client, "127.0.0.1", 2)
+    [true] = flood(client, "203.0.113.9", 1)
+
+    answers = flood(client, "127.0.0.1", 3)
+
+    assert {each["id"] for each in answers} == {true["id"]}
+    assert titles(code_host) == ["From 203.0.113.9, 0"]
+
+
+@pytest.mark.slow
+def test_others_are_answered_while_a_network_that_is_held_floods_their_key(acme, client, hold):
+    hold("source", own_source())
+    senders = ["127.0.0.1", "203.0.113.9", "198.51.100.7"] * 4
+
+    def send(number: int) -> int:
+        own = Client(REMOTE_ADDR=senders[number])
+        body = build.report(report__summary=f"Number {number}")
+        try:
+            return build.send(own, body, **{"Idempotency-Key": "k"}).status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(senders)) as pool:
+        answers = list(pool.map(send, range(len(senders))))
+
+    assert answers == [201] * len(senders)
+    assert Report.objects.count() <= 2
+    assert Report.objects.aggregate(n=Sum("times_reported"))["n"] == len(senders)
+    assert not Delivery.objects.exclude(report__dedup_key=None).get().held_for
 
 
 def sent_again() -> None:

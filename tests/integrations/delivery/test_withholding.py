@@ -10,6 +10,7 @@ from integrations.github_sync import applying
 from integrations.models import Delivery, Integration
 from integrations.ownership import site_claims
 from integrations.setup import configuration
+from reports import repeats
 from reports.models import TEST, Account, Report
 from tests import build
 
@@ -346,6 +347,24 @@ def test_operators_see_it(alice, client, code_host):
     answer = client.get(f"/admin/reports/report/{report_id}/change/")
 
     assert "Quagga details" in answer.content.decode()
+
+
+@pytest.mark.parametrize("details", ["Quagga details", "Other words"])
+def test_what_repeats_a_withheld_report_that_is_pruned_meanwhile_is_a_report_of_its_own(
+    alice, code_host, monkeypatch, details
+):
+    loses_the_right(code_host)
+    withheld, count = send(AFTER), repeats.count
+
+    def once_pruned(original: Report, new: Report) -> Report | None:
+        Report.objects.filter(pk=original.pk).delete()
+        return count(original, new)
+
+    monkeypatch.setattr(repeats, "count", once_pruned)
+    own = send({**AFTER, "report": {**AFTER["report"], "details": details}})
+
+    assert own != withheld
+    assert Report.objects.get().pk == own
 
 
 @pytest.mark.parametrize("details", ["Quagga details", "Other words"])

@@ -224,6 +224,27 @@ def test_who_is_refused_for_an_unknown_reason_asks_whether_the_repository_takes_
     assert wire.lines == [TOKEN, POST, REPOSITORY]
 
 
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        ("Forbidden by a policy.", "Forbidden by a policy"),
+        ("x\0y" * 200, "x y" * 40),
+        (None, "451"),
+    ],
+)
+def test_what_stops_a_repository_repeats_nothing_of_a_report(wire, message, why):
+    """All members and operators read it, also once that report is erased."""
+    errors = [{"field": "title", "message": "title contains 'Alice Smith'"}]
+    wire.answer_token()
+    wire.answer(POST, 451, {"message": message, "errors": errors})
+    wire.answer(REPOSITORY, 502)
+
+    assert said(create) == (
+        Forbidden,
+        f"GitHub refuses issues in acme/docs: {why}. Change that, then press Try again.",
+    )
+
+
 @pytest.mark.parametrize(("status", "message"), UNKNOWN)
 def test_where_it_does_the_text_is_what_is_refused(wire, status, message):
     """An attack: a firewall before the code host answers so to some words, and the next issue is others'."""

@@ -13,8 +13,9 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from integrations.github_sync import webhooks
+from integrations.github_sync import applying, webhooks
 from integrations.models import Installation, Integration, News, Webhook
+from orgs.models import Organization
 from tests import build
 from tests.integrations.world import delivery, integration
 
@@ -172,6 +173,27 @@ def test_an_account_that_was_renamed_is_asked_about_soon(acme, code_host):
 
     assert answer.status_code == 202
     assert Installation.objects.values_list("account", "asked_about_at").get() == ("initech", None)
+
+
+def test_an_account_whose_installation_is_pruned_meanwhile_is_taken_politely(
+    acme, code_host, monkeypatch
+):
+    apply = applying.apply_account
+
+    def once_deleted(installation: Installation, login: str) -> None:
+        Organization.objects.all().delete()
+        Installation.objects.all().delete()
+        apply(installation, login)
+
+    monkeypatch.setattr(applying, "apply_account", once_deleted)
+    installation = {"id": build.installed(code_host).id}
+    renamed = {"action": "renamed", "account": {"login": "initech"}, "installation": installation}
+    body = json.dumps(renamed).encode()
+
+    answer = post(body, sign(body), **{"X-GitHub-Event": "installation_target"})
+
+    assert answer.status_code == 202
+    assert not Installation.objects.exists()
 
 
 @pytest.mark.parametrize("event", ["ping", "push", "installation"])

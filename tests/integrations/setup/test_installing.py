@@ -724,3 +724,21 @@ def test_nothing_is_carried_to_the_installation_that_it_moves_to(alice, acme, co
     used = pacing.used([before, there.pk])
     assert [each[0].tried for each in used.values()] == [1, 0]
     assert PastTry.objects.count() == 1
+
+
+def test_an_installation_of_somebody_who_leaves_meanwhile_is_refused_once_the_browser_is_back(
+    alice, code_host, monkeypatch
+):
+    state, usable = begin(alice)["state"], installing._usable
+
+    def then_deleted(*told):
+        found = usable(*told)
+        OneTimeState.objects.all().delete()
+        return found
+
+    monkeypatch.setattr(installing, "_usable", then_deleted)
+    sent_on, _ = come_back(state=state, installation_id=build.installed(code_host).id)
+    monkeypatch.undo()
+    refused, told = come_back(state=state, code=code_of(code_host, "alice"))
+
+    assert (sent_on, refused, told["error"]) == (302, 400, "invalid_state")

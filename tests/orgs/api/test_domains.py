@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 from orgs.domains import txt_records, verification
 from orgs.models import Domain, Notice, Organization
 from tests import build
+from tests.waiting import is_somebody_waiting_for_a_lock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -394,6 +395,35 @@ def test_a_site_that_is_given_up_in_the_middle_of_an_opt_out_is_not_found(alice)
         answer = alice.patch(path, {"opted_out": True}, content_type="application/json")
 
     assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
+
+
+@pytest.mark.postgresql
+def test_a_claim_that_a_colleague_removes_while_it_is_claimed_again_is_there_or_gone(
+    alice, monkeypatch
+):
+    """Where nobody who is here has made it, it is saved again: removing it waits for that."""
+    claim(alice)
+    Domain.objects.update(claimed_by_number=7)
+    is_member = Domain.claimant_is_member
+
+    def remove() -> None:
+        alice.delete(f"{DOMAINS}/docs.acme.com")
+        connection.close()
+
+    removing = threading.Thread(target=remove)
+
+    def meanwhile(domain: Domain) -> bool:
+        removing.start()
+        while removing.is_alive() and not is_somebody_waiting_for_a_lock():
+            removing.join(0.01)
+        return is_member(domain)
+
+    monkeypatch.setattr(Domain, "claimant_is_member", meanwhile)
+    again = claim(alice)
+    removing.join()
+
+    assert again.status_code == 200
+    assert not Domain.objects.exists()
 
 
 def test_nothing_is_claimed_for_an_organization_whose_last_owner_leaves(alice, monkeypatch):
