@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from enum import Enum
 from itertools import chain, zip_longest
 from typing import cast
@@ -14,19 +14,14 @@ from django.db import InterfaceError, OperationalError, close_old_connections, t
 
 from integrations import github_api
 from integrations.github_api.asking import DEADLINE, deadline
-from integrations.github_sync import applying, visibility
-from integrations.models import Installation, Integration, News, Repository, Webhook
-from integrations.models.integration import IntegrationQuerySet
+from integrations.github_sync import applying, missed_issues, visibility
+from integrations.models import Installation, Integration, News, Webhook
 from integrations.ownership import push_access
 
 log = logging.getLogger(__name__)
 
 EVERY = timedelta(hours=1)
 AFTER_AN_ERROR = timedelta(minutes=1)  # of the database
-AGAIN = timedelta(
-    days=1
-)  # of what was answered about issues before: clocks differ, lists are behind
-EVER = datetime(1970, 1, 1, tzinfo=UTC)
 BATCH = 50
 LONGEST = 5  # seconds, for one installation, however many organizations have it
 AWAY = 2  # unanswered installations in a row, or repositories of one: GitHub is unreachable for all
@@ -41,10 +36,11 @@ class Coverage(Enum):
 
 
 class Bookmark:
-    """Which integrations of an installation are still to be asked about, by its id: what a call has left over."""
+    """What a call has left over: which integrations of an installation, by its id, and which issues of a repository."""
 
     def __init__(self) -> None:
         self.left: dict[int, list[int]] = {}
+        self.issues: missed_issues.Rests = {}
 
     def take(self, installation: Installation) -> list[int]:
         """Those that are in turn now: what was left over, and all if it is to be asked about anew."""
@@ -158,7 +154,7 @@ def _ask_about_repositories(
         if integration is None or integration.installation_id != installation.pk:  # it has moved
             continue
         try:
-            answered.append(_reconcile_integration(integration, may_write=may_write))
+            answered.append(_reconcile_integration(integration, here, may_write=may_write))
         except (github_api.Limited, github_api.Suspended):  # so it is for all of them
             raise
         except github_api.GitHubError as error:
@@ -170,51 +166,26 @@ def _ask_about_repositories(
     return all(answered) and not errors
 
 
-def _reconcile_integration(integration: Integration, *, may_write: bool) -> bool:
+def _reconcile_integration(integration: Integration, here: Bookmark, *, may_write: bool) -> bool:
     """Whether GitHub answered all about it, and about its issues."""
     reached = _reconcile_repository(integration, may_write=may_write)
     if reached is None:
         return True
     looks = [_look_at_rights(integration, reached)]
-    takes_issues = may_write and reached.repository.has_issues
-    if takes_issues and _is_first_of_its_repository(integration):
-        looks.append(_look_at_issues(integration))
+    if may_write and reached.repository.has_issues:
+        looks.append(_look_at_issues(integration, here))
     return all(looks)
 
 
-def _same_repository(integration: Integration) -> IntegrationQuerySet:
-    """All that have the same repository through the same installation: GitHub is asked about its issues once."""
-    return Integration.objects.filter(
-        repository_id=integration.repository_id, installation=integration.installation_id
-    )
-
-
-def _is_first_of_its_repository(integration: Integration) -> bool:
-    """Whether this one has GitHub asked about issues, for all that have the same repository."""
-    return not _same_repository(integration).filter(pk__lt=integration.pk).exists()
-
-
-def _look_at_issues(integration: Integration) -> bool:
-    """Whether GitHub answered what became of issues since it last did: webhooks about them may have been missed.
-
-    Nothing is asked of a repository in which the Hub has opened no issue.
-    """
-    repository_id = cast(int, integration.repository_id)
-    if not applying.has_issues(repository_id):
-        return True
-    answered_at = integration.issues_asked_at
-    since = answered_at - AGAIN if answered_at else EVER
-    through = integration.installation
-    repository = Repository(through.github_id, repository_id, integration.repository)
+def _look_at_issues(integration: Integration, here: Bookmark) -> bool:
+    """Whether GitHub answered all. If it does not, the others are still asked about."""
     try:
-        changed = github_api.changed_issues(repository, since=since, deadline=deadline(DEADLINE))
+        missed_issues.look(integration, here.issues)
     except (github_api.Limited, github_api.Suspended):
         raise
     except github_api.GitHubError as error:
-        _note(through, error)
+        _note(integration.installation, error)
         return False
-    applying.apply_changed_issues(repository_id, changed)
-    _same_repository(integration).note_issues_asked()
     return True
 
 

@@ -5,7 +5,7 @@ https://docs.github.com/en/webhooks/webhook-events-and-payloads
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import cast
 
 from django.core.exceptions import RequestDataTooBig
@@ -20,7 +20,7 @@ from integrations.delivery import holds
 from integrations.github_api import IS_LOCKED
 from integrations.github_sync import applying, signature, visibility, webhook_payload
 from integrations.github_sync.webhook_payload import NotAWebhook, Payload
-from integrations.models import Comment, Delivery, Installation, Integration, News, Webhook
+from integrations.models import SEVERAL, Comment, Delivery, Installation, Integration, News, Webhook
 from integrations.models.integration import IntegrationQuerySet
 from integrations.ownership import site_claims
 from orgs.api.authentication import Unauthorized
@@ -34,6 +34,7 @@ Action = Callable[[Payload], None]
 # counts nowhere, as issues that strangers make, close and reopen: GitHub does not send again what is refused.
 FORGED_RATE = "30/minute"
 INSTALLATION_RATE = "600/minute"
+MOST_NAMED = 4  # of our repositories in one webhook: of more, it is news of the whole installation
 
 
 class BadSignature(Unauthorized):
@@ -79,7 +80,7 @@ def _body(request: Request) -> bytes:
 
 
 @connections.again_after_deadlock
-def _once(delivery_id: str, act: Action, payload: Payload, news: News) -> None:
+def _once(delivery_id: str, act: Action, payload: Payload, news: list[News]) -> None:
     """Act and remember that, both in one transaction. GitHub sends no webhook again by itself."""
     with transaction.atomic():
         if Webhook.objects.is_new(delivery_id, news):
@@ -97,19 +98,27 @@ def _issue_of(payload: Payload) -> tuple[int, int]:
     return repository, webhook_payload.number(payload, "issue", "number")
 
 
-def _news(event: str, payload: Payload) -> News:
+def _news(event: str, payload: Payload) -> list[News]:
     """What the webhook brings news of. Raises `NotAWebhook`, also for one that comes from no installation."""
     installation_id = webhook_payload.number(payload, "installation", "id")
     match event:
         case "issues":
-            return News()
+            return [News()]
         case "repository":
-            return News(installation_id, webhook_payload.number(payload, "repository", "id"))
+            return [News(installation_id, webhook_payload.number(payload, "repository", "id"))]
         case "installation_repositories":
-            selected = _selected(payload)
-            # Of several, GitHub is asked about those that are ours.
-            return News(installation_id, *selected) if len(selected) == 1 else News()
-    return News(installation_id)
+            return _news_of(installation_id, _selected(payload))
+    return [News(installation_id)]
+
+
+def _news_of(installation_id: int, listed: Collection[int]) -> list[News]:
+    """News of these repositories, in few rows: of several, those are named that are ours."""
+    if len(listed) == 1:
+        return [News(installation_id, *listed)]
+    ours = _ours(installation_id, listed)
+    if len(ours) > MOST_NAMED:
+        return [News(installation_id)]
+    return [News(installation_id, each) for each in (SEVERAL, *sorted(ours))]
 
 
 def _sender(payload: Payload) -> str:
@@ -149,6 +158,12 @@ def _integrations(*repository_ids: int) -> IntegrationQuerySet:
     return locked.select_related("installation", "organization")
 
 
+def _ours(installation_id: int, listed: Collection[int]) -> set[int]:
+    """Those of the listed repositories that integrations of the installation have."""
+    ours = Integration.objects.filter(installation__github_id=installation_id).configured()
+    return {*listed} & {*cast("list[int]", ours.values_list("repository_id", flat=True))}
+
+
 def _selected(payload: Payload) -> dict[int, Payload]:
     """The repositories that were added to the installation, or removed from it, by their ids."""
     return webhook_payload.repositories(payload, f"repositories_{payload['action']}")
@@ -163,9 +178,7 @@ def _of_selection(act: Callable[[Integration, Payload], object]) -> Action:
     def do(payload: Payload) -> None:
         listed = _selected(payload)
         number = webhook_payload.number(payload, "installation", "id")
-        ours = Integration.objects.filter(installation__github_id=number).configured()
-        known = {*ours.values_list("repository_id", flat=True)}
-        for integration in _integrations(*listed.keys() & known):
+        for integration in _integrations(*_ours(number, listed)):
             if integration.installation.github_id == number:
                 act(integration, listed[cast(int, integration.repository_id)])
 

@@ -12,9 +12,10 @@ from integrations.models.past_try import PastTry
 from integrations.models.terms import Terms
 from integrations.models.verdict import Verdict
 from integrations.models.visibility import Visibility
-from integrations.models.webhook import News, Webhook
+from integrations.models.webhook import SEVERAL, News, Webhook
 
 __all__ = [
+    "SEVERAL",
     "Alert",
     "Answer",
     "Attempt",

@@ -1,12 +1,12 @@
 """Where an organization's issues go: the installation of the app, and the repository."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
 
 from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
-from django.db.models.functions import Coalesce, Concat, Greatest
+from django.db.models.functions import Coalesce, Concat, Greatest, Least
 from django.utils.functional import cached_property
 
 from core import after_commit, clock
@@ -167,9 +167,9 @@ class IntegrationQuerySet(models.QuerySet["Integration"]):
         """A public one counts as private until GitHub is asked: it cannot be, or says so to another integration."""
         self.filter(repository_private=False).update(repository_private=True, was_public=True)
 
-    def note_issues_asked(self) -> None:
-        """GitHub has answered what became of the issues in their repository until now."""
-        self.update(issues_asked_at=clock.now())
+    def note_issues_asked(self, until: datetime | None = None) -> None:
+        """GitHub has answered what became of the issues in their repository until then, or until now."""
+        self.update(issues_asked_at=Least(until, clock.now()) if until else clock.now())
 
     def configured(self) -> Self:
         """Those with a repository."""

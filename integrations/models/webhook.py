@@ -1,8 +1,9 @@
 """Which webhooks were received, so that a replay and an answer of GitHub from before change nothing."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import NamedTuple, Self
+from uuid import uuid4
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
@@ -14,7 +15,8 @@ from integrations.models.integration import Installation, Integration
 KEPT = timedelta(days=4)  # GitHub repeats one for three days at most
 OF_NOBODY = timedelta(hours=1)  # longer than it takes to be asked about and chosen
 LOOKED_BACK = timedelta(hours=3)  # for those of nobody; what is left is deleted with the others
-LATEST = 100  # more than are applied at the same moment: one with a lower id may be committed later
+LATEST = 500  # more than are saved at the same moment: one with a lower id may be committed later
+SEVERAL = 0  # for a repository's number: some are not named; one may be chosen just now
 
 
 class News(NamedTuple):
@@ -27,21 +29,29 @@ class News(NamedTuple):
 class WebhookQuerySet(models.QuerySet["Webhook"]):
     """Queries over webhooks."""
 
-    def is_new(self, delivery_id: str, news: News) -> bool:
-        """True once for each `X-GitHub-Delivery`, if the surrounding transaction commits."""
-        return self.get_or_create(delivery_id=delivery_id, defaults=news._asdict())[1]
+    def is_new(self, delivery_id: str, news: Sequence[News]) -> bool:
+        """True once for each `X-GitHub-Delivery`, if the surrounding transaction commits. Each of its news is a row."""
+        first, *more = news
+        is_new = self.get_or_create(delivery_id=delivery_id, defaults=first._asdict())[1]
+        if is_new and more:
+            self.bulk_create(
+                self.model(delivery_id=str(uuid4()), **each._asdict()) for each in more
+            )
+        return is_new
 
     def newest(self) -> Collection[int]:
         """The ids of the latest, which are to be remembered before GitHub is asked anything."""
         return set(self.order_by("-pk").values_list("pk", flat=True)[:LATEST])
 
-    def have_told(self, of: News, *, since: Collection[int]) -> bool:
+    def have_told(self, of: News, *, since: Collection[int], is_being_chosen: bool = False) -> bool:
         """Whether there is news of this repository, or of its installation, that is not among these `newest`.
 
         Then what GitHub was asked in between may be older. For a repository that an integration has, this is
-        certain once the integration is locked.
+        certain once the integration is locked. One that is being chosen may be among `SEVERAL`.
         """
         about = Q(installation_id=of.installation_id, repository_id=None)
+        if is_being_chosen:
+            about |= Q(installation_id=of.installation_id, repository_id=SEVERAL)
         if of.repository_id is not None:
             about |= Q(repository_id=of.repository_id)
         first = min(since) if len(since) == LATEST else 0  # of fewer, all were known

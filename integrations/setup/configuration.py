@@ -338,7 +338,8 @@ def _require_no_news(
 ) -> None:
     """Raise `NotInstalled` if a webhook has told of a change while GitHub was asked: it may be newer."""
     news = News(integration.installation.github_id, facts.id)
-    if Webhook.objects.have_told(news, since=since):
+    is_being_chosen = integration.repository_id != facts.id
+    if Webhook.objects.have_told(news, since=since, is_being_chosen=is_being_chosen):
         raise NotInstalled(OVERTAKEN)
 
 

@@ -140,7 +140,7 @@ CALLS = {
         ("GET /repositories/7/issues", 200, [ISSUE]),
     ),
     "changed_issues": _of(
-        lambda d: github_api.changed_issues(HERE, since=NOON, deadline=d),
+        lambda d: [*github_api.changed_issues(HERE, since=NOON, deadline=d)],
         _TOKEN,
         ("GET /repositories/7/issues", 200, [ISSUE]),
     ),

@@ -1,5 +1,7 @@
 """What became of issues is asked about, too: webhooks are missed while the Hub is away, and GitHub sends none again."""
 
+from collections import Counter
+from collections.abc import Callable
 from datetime import timedelta
 from urllib.parse import urlsplit
 
@@ -9,9 +11,10 @@ from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
+from integrations import github_api
 from integrations.comments import sending
 from integrations.github_api import changes, looking
-from integrations.github_sync.reconciling import reconcile_due
+from integrations.github_sync.reconciling import Bookmark, reconcile_due
 from integrations.models import Alert, Comment, Integration
 from integrations.setup import configuration
 from tests import build
@@ -32,9 +35,11 @@ def issue(acme, code_host) -> int:
 def hourly(clock):
     """The question of the next hour."""
 
+    bookmark = Bookmark()
+
     def ask() -> None:
         clock.advance(minutes=61)
-        reconcile_due()
+        reconcile_due(bookmark=bookmark)
 
     return ask
 
@@ -220,6 +225,78 @@ def test_a_busy_repository_is_read_for_a_few_pages(issue, code_host, hourly, mon
     hourly()
 
     assert questions(code_host) == before + changes.MOST_PAGES
+
+
+@pytest.fixture
+def in_time(monkeypatch) -> Callable[[int], None]:
+    """From then on GitHub lists so many pages of one issue in time, for each question."""
+    listed: Counter[float] = Counter()
+    bounded_by = changes.bounded_by
+
+    def begin(pages: int) -> None:
+        def until_it_is_late(call: Callable[[], object], *, deadline: float) -> object:
+            if listed[deadline] == pages:
+                raise github_api.TimedOut("GitHub took too long to answer.")
+            listed[deadline] += 1
+            return bounded_by(call, deadline=deadline)
+
+        monkeypatch.setattr(looking, "PAGE_SIZE", 1)
+        monkeypatch.setattr(changes, "bounded_by", until_it_is_late)
+
+    return begin
+
+
+def of_strangers(code_host, count: int, *, days_ago: int = 0) -> None:
+    """So many issues, which were changed last then."""
+    for number in range(count):
+        made = code_host.create_issue("acme/docs", title=f"{number}", user="eve").number
+        code_host.issue("acme/docs", made).updated_at -= timedelta(days=days_ago)
+
+
+def test_what_github_lists_in_time_is_heard_where_it_is_too_slow_for_the_rest(
+    issue, code_host, hourly, in_time
+):
+    of_strangers(code_host, 4, days_ago=1)
+    code_host.close_issue("acme/docs", issue, by="alice")
+    in_time(1)
+
+    hourly()
+
+    assert delivery().issue_state == "closed"
+    assert integration().issues_asked_at is None  # of the rest nothing is known
+
+
+def test_a_list_that_takes_too_long_is_gone_on_with_and_ends(issue, code_host, hourly, in_time):
+    code_host.close_issue("acme/docs", issue, by="alice")
+    of_strangers(code_host, 9)
+    code_host.issue("acme/docs", issue).updated_at += timedelta(minutes=1)
+    newest = [each for each in code_host.issues("acme/docs") if each.number > issue][-4:]
+    for each in newest:
+        each.updated_at += timedelta(minutes=2)
+    in_time(2)
+
+    heard = []
+    for _ in range(3):
+        hourly()
+        heard.append((delivery().issue_state, integration().issues_asked_at is not None))
+
+    assert heard == [("", False), ("", False), ("closed", True)]
+
+
+def test_what_is_changed_while_a_list_is_gone_on_with_is_heard_by_the_next_question(
+    issue, code_host, hourly, in_time, clock
+):
+    of_strangers(code_host, 3, days_ago=1)
+    in_time(2)
+    hourly()
+    code_host.close_issue("acme/docs", issue, by="alice")
+
+    clock.advance(days=3)
+    hourly()
+    unknown = delivery().issue_state
+    hourly()
+
+    assert (unknown, delivery().issue_state) == ("open", "closed")
 
 
 def test_a_limit_ends_the_questions_of_the_installation(issue, code_host, hourly):

@@ -5,6 +5,7 @@ import hmac
 import json
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,8 +14,9 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from hub import pruning
 from integrations.github_sync import applying, webhooks
-from integrations.models import Installation, Integration, News, Webhook
+from integrations.models import SEVERAL, Installation, Integration, News, Webhook
 from orgs.models import Organization
 from tests import build
 from tests.integrations.world import delivery, integration
@@ -371,3 +373,32 @@ def test_a_webhook_that_lists_thousands_of_repositories_asks_no_more_than_a_shor
 
     assert answer.status_code == 202
     assert delivery().status == "held"
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5000])
+def test_repositories_of_strangers_leave_one_row_for_an_hour_however_many_are_listed(acme, count):
+    listed = [{"id": 10**6 + each} for each in range(count)]
+    told = {"action": "added", "installation": {"id": 666}, "repositories_added": listed}
+    body = json.dumps(told).encode()
+    post(body, sign(body), **{"X-GitHub-Event": "installation_repositories"})
+    rows = Webhook.objects.count()
+
+    Webhook.objects.update(received_at=timezone.now() - timedelta(minutes=61))
+    pruning.prune()
+
+    assert rows == 1
+    assert not Webhook.objects.exists()
+
+
+def test_of_several_repositories_the_few_that_are_ours_are_remembered(acme, code_host):
+    number, mine = build.installed(code_host).id, integration().repository_id
+    listed = [{"id": each} for each in (815, mine)]
+    told = {"action": "removed", "installation": {"id": number}, "repositories_removed": listed}
+    body = json.dumps(told).encode()
+
+    for _ in range(2):
+        post(body, sign(body), **{"X-GitHub-Event": "installation_repositories"})
+
+    rows = Webhook.objects.values_list("installation_id", "repository_id")
+    assert {*rows} == {(number, SEVERAL), (number, mine)}
+    assert rows.count() == 2

@@ -13,6 +13,7 @@ from integrations.setup import configuration
 from orgs.models import Membership, User
 from orgs.people import members
 from tests import build
+from tests.integrations.github_sync.losing import select
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -474,16 +475,21 @@ def test_trying_again_keeps_what_was_saved_meanwhile(alice, acme, monkeypatch):
     )
 
 
-def becomes_private(monkeypatch, code_host, name: str) -> None:
-    """The repository does, after GitHub has answered that it is public and before the Hub has the answer."""
+def once_answered(monkeypatch, act: Callable[[], object]) -> None:
+    """`act` happens after GitHub has answered about the repository, and before the Hub has the answer."""
     ask = github_api.candidate
 
     def slowly(*args, **kwargs):
         answer = ask(*args, **kwargs)
-        code_host.set_private(name, True)
+        act()
         return answer
 
     monkeypatch.setattr(github_api, "candidate", slowly)
+
+
+def becomes_private(monkeypatch, code_host, name: str) -> None:
+    """The repository does, after GitHub has answered that it is public."""
+    once_answered(monkeypatch, lambda: code_host.set_private(name, True))
 
 
 @pytest.mark.parametrize("name", ["docs", "manual"])
@@ -499,6 +505,28 @@ def test_what_a_webhook_has_overtaken_is_not_saved(
     assert (refused.status_code, refused.json()["error"]) == (409, "not_installed")
     assert "Please try again." in refused.json()["message"]
     assert (now.repository, now.repository_private) == ("acme/docs", name == "docs")
+
+
+def test_what_is_taken_out_together_with_another_while_it_is_chosen_is_not_saved(
+    alice, webhooks, code_host, monkeypatch
+):
+    both = [code_host.repository("acme/docs"), code_host.add_repository("acme", "shop")]
+    once_answered(monkeypatch, lambda: select(code_host, "removed", both))
+
+    refused = save(alice)
+
+    assert (refused.status_code, refused.json()["error"]) == (409, "not_installed")
+    assert Integration.objects.get().repository == ""
+
+
+def test_others_that_are_added_together_do_not_keep_a_template_from_being_saved(
+    alice, webhooks, code_host, monkeypatch
+):
+    save(alice)
+    more = [code_host.add_repository("acme", name) for name in ("blog", "shop")]
+    once_answered(monkeypatch, lambda: select(code_host, "added", more))
+
+    assert save(alice, issue_template="{summary}").status_code == 200
 
 
 def test_trying_again_does_not_undo_what_a_webhook_tells_meanwhile(
