@@ -60,7 +60,7 @@ def test_what_two_families_find_has_the_kind_of_the_first(sdk: Sdk):
     outcomes = sdk.do(*({"do": "find_secrets", "text": text} for text in texts))
 
     found = [[each["kind"] for each in outcome["result"]] for outcome in outcomes]
-    assert found == [["GitHub token"], ["GitHub token", "secret key"]]
+    assert found == [["GitHub token"], ["GitHub token", "secret"]]
 
 
 def test_what_only_resembles_a_secret_is_not_found(sdk: Sdk):
