@@ -56,12 +56,17 @@ FAMILIES = [
     for entry in SECRETS["kinds"]
 ]
 
+
+def _least(signed: list[tuple[str, Family]]) -> tuple[str, ...]:
+    """The signs, without those that have another one in them."""
+    signs = {sign for sign, _ in signed}
+    return tuple(sorted(sign for sign in signs if not any(each in sign for each in signs - {sign})))
+
+
 LONG = 24
 LONG_SIGNED = [(sign, family) for family in FAMILIES if family.long for sign in family.signs]
 SIGNED = [(sign, family) for family in FAMILIES if not family.long for sign in family.signs]
-LONG_SIGNS, SIGNS = (
-    tuple(dict.fromkeys(sign for sign, _ in each)) for each in (LONG_SIGNED, SIGNED)
-)
+LONG_SIGNS, SIGNS = _least(LONG_SIGNED), _least(SIGNED)
 # Only these change with white space: a pattern that takes some has a space in it, as itself or in a class.
 SPACED = [(sign, family) for sign, family in SIGNED if " " in family.pattern.pattern]
 
