@@ -25,13 +25,15 @@ PEM_NO_END = rf"={{0,2}}(?:{PEM_NEXT_LINE}={{0,2}})*+(?:{PEM_NEXT}[A-Za-z0-9+/]{
 class Family(NamedTuple):
     """Secrets of one form. If the pattern has a group, only the first one is the secret.
 
-    It is tried if one of the `signs` is in the lower-case text. `names`: whether something that reads
-    like the name of a variable counts as a secret too.
+    It is tried if one of the `signs` is in the lower-case text. `long`: whether each is in one word of at
+    least `LONG` characters, so that signs count only there. `names`: whether something that reads like the
+    name of a variable counts as a secret too.
     """
 
     kind: str
     signs: tuple[str, ...]
     pattern: re.Pattern[str]
+    long: bool
     names: bool
 
 
@@ -48,13 +50,23 @@ FAMILIES = [
         entry["kind"],
         tuple(entry["signs"]),
         re.compile(_searched(entry)),
+        entry.get("long", False),
         entry.get("names", True),
     )
     for entry in SECRETS["kinds"]
 ]
 
-SIGNED = [(sign, family) for family in FAMILIES for sign in family.signs]
-SIGNS = tuple(dict.fromkeys(sign for sign, _ in SIGNED))
+
+def _least(signed: list[tuple[str, Family]]) -> tuple[str, ...]:
+    """The signs, without those that have another one in them."""
+    signs = {sign for sign, _ in signed}
+    return tuple(sorted(sign for sign in signs if not any(each in sign for each in signs - {sign})))
+
+
+LONG = 24
+LONG_SIGNED = [(sign, family) for family in FAMILIES if family.long for sign in family.signs]
+SIGNED = [(sign, family) for family in FAMILIES if not family.long for sign in family.signs]
+LONG_SIGNS, SIGNS = _least(LONG_SIGNED), _least(SIGNED)
 # Only these change with white space: a pattern that takes some has a space in it, as itself or in a class.
 SPACED = [(sign, family) for sign, family in SIGNED if " " in family.pattern.pattern]
 
@@ -105,13 +117,22 @@ def none_in(*texts: str) -> bool:
         return False
     shown = plain(text)
     lower = text.lower() if shown == text else f"{text}{APART}{shown}".lower()
-    return not any([sign in lower for sign in SIGNS])  # noqa: C419  (a generator takes twice as long)
+    if any([sign in lower for sign in SIGNS]):  # noqa: C419  (a generator takes twice as long)
+        return False
+    long = _long_words(lower)
+    return not any([sign in long for sign in LONG_SIGNS])  # noqa: C419
+
+
+def _long_words(lower: str) -> str:
+    return " ".join([word for word in lower.split() if len(word) >= LONG])
 
 
 def found_in(text: str) -> list[Secret]:
     """The secrets in a text as it stands; those of different families may overlap."""
     lower = text.lower()
-    return _matches(text, [family for sign, family in SIGNED if sign in lower])
+    long = _long_words(lower)
+    signed = [family for sign, family in LONG_SIGNED if sign in long]
+    return _matches(text, signed + [family for sign, family in SIGNED if sign in lower])
 
 
 def _found_or_concealed_in(cleaned: str) -> list[Secret]:

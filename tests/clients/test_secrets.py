@@ -53,6 +53,16 @@ def test_less_than_one_of_two_hundred_ordinary_reports_is_stopped(sdk: Sdk):
     assert len(stopped) < len(reports) / 200, stopped
 
 
+def test_what_two_families_find_has_the_kind_of_the_first(sdk: Sdk):
+    token = "ghp" + "_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+    texts = [f"Authorization: Bearer {token}", f"x {token} and client_secret: {token[4:][::-1]}"]
+    outcomes = sdk.do(*({"do": "find_secrets", "text": text} for text in texts))
+
+    found = [[each["kind"] for each in outcome["result"]] for outcome in outcomes]
+    assert found == [["GitHub token"], ["GitHub token", "secret"]]
+
+
 def test_what_only_resembles_a_secret_is_not_found(sdk: Sdk):
     texts = ["".join(parts) for entry in KINDS for parts in entry["ignores"]]
 
@@ -98,6 +108,14 @@ def test_the_longest_report_is_searched_in_no_time(sdk: Sdk):
         "&token=",
         ";password=a",
         "SG.aaaaaaaaaaaaaaaaa.",
+        "token:",
+        "token:a1B",
+        "api_key=",
+        "secret,",
+        "password:a1B",
+        "--a-token ",
+        "machine a login a password ",
+        "curl -u a:",
         "\\",
         "aaaaaaaa\n",
         "a[0m",

@@ -1,23 +1,15 @@
-"""200 texts with a secret in them, and 500 reports without one: what the patterns are measured by.
+"""400 texts with a secret in them, and 800 reports without one: what the patterns are measured by.
 
 Secrets are drawn when a test runs, from a fixed seed, so that no scanner trips over this file.
 """
 
 import base64
-import json
-import random
-import string
-import textwrap
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-ALNUM = string.ascii_letters + string.digits
-URL64 = ALNUM + "-_"
-BASE64 = ALNUM + "+/"
-HEX = "0123456789abcdef"
-UPPER = string.ascii_uppercase + "234567"
-LETTERS = string.ascii_letters
-DIGITS = string.digits
+from tests.reports import secret_formats
+from tests.reports.dice import ALNUM, BASE64, DIGITS, HEX, LETTERS, UPPER, URL64, Dice
+from tests.reports.labels import LABELS
 
 
 class Pasted(NamedTuple):
@@ -26,26 +18,6 @@ class Pasted(NamedTuple):
     family: str
     text: str
     core: str
-
-
-class Dice(random.Random):
-    def of(self, alphabet: str, length: int) -> str:
-        return "".join(self.choices(alphabet, k=length))
-
-    def password(self) -> str:
-        """As a person or a generator makes one: never of letters only."""
-        return (
-            self.choice(["Tr0ub", "kX9", "Sommer", "zebra-7"]) + self.of(ALNUM + "!*-._", 8) + "4"
-        )
-
-    def jwt(self) -> str:
-        parts = ({"alg": "HS256", "kid": self.of(HEX, 6)}, {"sub": self.of(DIGITS, 9), "exp": 1764})
-        texts = (base64.urlsafe_b64encode(json.dumps(part).encode()).decode() for part in parts)
-        return ".".join([*(text.rstrip("=") for text in texts), self.of(URL64, 43)])
-
-    def pem(self, label: str) -> str:
-        lines = textwrap.wrap("MII" + self.of(BASE64, 400), 64)
-        return "\n".join([f"-----BEGIN {label}-----", *lines, f"-----END {label}-----"])
 
 
 TOKENS: dict[str, Callable[[Dice], str]] = {
@@ -99,6 +71,7 @@ TOKENS: dict[str, Callable[[Dice], str]] = {
     "DigitalOcean": lambda d: "dop" + "_v1_" + d.of(HEX, 64),
     "Vault": lambda d: "hvs" + ".CAESI" + d.of(URL64, 90),
     "Vault, short": lambda d: "hvs" + "." + d.of(ALNUM, 24),
+    **secret_formats.TOKENS,
 }
 
 CONTEXTS = [
@@ -222,6 +195,9 @@ phrase(
     "key in JSON", '{"private_key": "{}\\n"}', lambda d: d.pem("PRIVATE KEY").replace("\n", "\\n")
 )
 
+for _family, (_around, _secret) in secret_formats.NAMED.items():
+    phrase(_family, _around, _secret)
+
 # Ways in which a token is divided: prefix, low line or hyphen, two halves.
 DIVIDED = {
     "grep --color": "\x1b[01;31m\x1b[K{0}{1}\x1b[m\x1b[K{2}{3}",
@@ -242,7 +218,7 @@ _DIVIDABLE = ["GitHub personal", "Hugging Face", "Groq", "npm", "Shopify", "xAI"
 
 
 def real_looking(seed: int = 11) -> list[Pasted]:
-    """200 texts, each with one secret."""
+    """400 texts, each with one secret."""
     dice = Dice(seed)
     found = [
         Pasted(family, context.format(token), token)
@@ -256,7 +232,7 @@ def real_looking(seed: int = 11) -> list[Pasted]:
     for _ in range(2):
         for family, made in PHRASES.items():
             found.append(Pasted(family, *made(dice)))
-    return _each_family_and(dice, found, 200)
+    return _each_family_and(dice, found, 400)
 
 
 def divided(seed: int = 13) -> list[Pasted]:
@@ -525,18 +501,19 @@ SNIPPETS = [
     "at Object.<anonymous> (/app/node_modules/@acme/docs/dist/index.cjs:§number:17)",
     "C:\\Users\\alice\\AppData\\Local\\Temp\\_docs\\-build\\§short",
     "The heading “Passwords” links to #passwords-1 and the one below to #password-policy-for-members.",
+    *LABELS,
 ]
 
 
 def ordinary(seed: int = 12) -> list[str]:
-    """500 texts of reports in which nobody has pasted a secret."""
+    """800 texts of reports in which nobody has pasted a secret."""
     dice = Dice(seed)
     return [_filled(dice, text) for text in _reports(dice)]
 
 
 def _reports(dice: Dice) -> Iterator[str]:
     order: list[str] = []
-    for _ in range(500):
+    for _ in range(800):
         parts = [dice.choice(OPENINGS)]
         for _ in range(dice.choice([1, 1, 2])):
             order = order or dice.sample(SNIPPETS, len(SNIPPETS))  # each as often as the others

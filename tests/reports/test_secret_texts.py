@@ -9,7 +9,7 @@ def test_a_secret_is_missed_in_less_than_one_of_fifty_texts():
 
     missed = [each for each in pasted if each.core in secrets.remove(each.text)[0]]
 
-    assert len(pasted) == 200
+    assert len(pasted) == 400
     assert {each.family for each in pasted} == FAMILIES
     assert len(missed) < len(pasted) / 50, missed
 
@@ -19,5 +19,5 @@ def test_less_than_one_of_two_hundred_ordinary_reports_seems_to_hold_a_secret():
 
     alarms = [text for text in reports if secrets.remove(text) != (text, [])]
 
-    assert len(set(reports)) == 500
+    assert len(set(reports)) == 800
     assert len(alarms) < len(reports) / 200, alarms

@@ -1,5 +1,7 @@
 """The accept and reject tables of `reports.secrets`; the secrets are put together here."""
 
+import re
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -352,7 +354,7 @@ def test_only_a_text_that_may_break_a_secret_is_read_in_one_line(monkeypatch):
     read: list[str] = []
     monkeypatch.setattr(secrets, "in_one_line", lambda text: read.append(text) or in_one_line(text))
 
-    secrets.remove("The command fails:\n\n```\n$ acme deploy --token <token>\n```\n\nWhy?\n" * 20)
+    secrets.remove("The command fails:\n\n```\n$ acme deploy --to <region>\n```\n\nWhy?\n" * 20)
     secrets.remove("The password is refused.")
 
     assert read == ["The password is refused."]
@@ -503,6 +505,16 @@ def test_what_shows_once_it_is_cleaned_ends_where_its_line_ends(token):
 def test_no_pattern_begins_with_a_look_behind(family):
     """The text is searched for the letters that a pattern begins with; a look behind is tried at each place."""
     assert not family.pattern.pattern.startswith(("(?<", "(?:(?<"))
+
+
+@pytest.mark.parametrize(
+    "family", [each for each in secrets.FAMILIES if each.long], ids=lambda family: family.kind
+)
+def test_what_is_looked_for_in_long_words_only_is_never_shorter(family):
+    shortest, _ = re._parser.parse(family.pattern.pattern).getwidth()
+
+    assert shortest >= secrets.LONG
+    assert family not in {each for _, each in secrets.SPACED}
 
 
 def test_what_shows_only_when_something_hidden_has_gone_is_removed_at_once():

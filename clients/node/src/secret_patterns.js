@@ -21,21 +21,29 @@ export function find(body, idempotencyKey) {
   return [...found.values()];
 }
 
-/** What is in a text as it stands, hidden in it by what divides or escapes, or in one line. */
+/**
+ * What is in a text as it stands, hidden in it by what divides or escapes, or in one line. What two
+ * families find in one place has the kind of the first.
+ */
 function* kinds(text) {
   const line = inOneLine(text);
   const readings = new Set([text, plain(text), line, inOneLine(plain(line))]);
-  const all = [...readings].map((each) => [each, each.toLowerCase()]);
+  const all = [...readings].map((each) => [each, each.toLowerCase(), new Set()]);
   for (const family of patterns().families) {
-    for (const [each, lower] of all) {
-      const signed = family.signs.some((sign) => lower.includes(sign));
-      if (signed && hasSecret(family, each)) yield family.kind;
+    for (const [each, lower, seen] of all) {
+      if (!family.signs.some((sign) => lower.includes(sign))) continue;
+      const found = starts(family, each).filter((start) => !seen.has(start));
+      for (const start of found) seen.add(start);
+      if (found.length) yield family.kind;
     }
   }
 }
 
-function hasSecret(family, text) {
-  return [...text.matchAll(family.pattern)].some((match) => !isPlaceholder(match, family));
+/** Where the secrets of a family begin. */
+function starts(family, text) {
+  return [...text.matchAll(family.pattern)]
+    .filter((match) => !isPlaceholder(match, family))
+    .map((match) => match.index + match[0].lastIndexOf(match[1] ?? match[0]));
 }
 
 /** Throw PolicyRejected if the report or its key seems to contain a secret. */

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, Dict, Iterator, List, Match, NamedTuple, Optional, Pattern
+from typing import Any, Dict, Iterator, List, Match, NamedTuple, Optional, Pattern, Set, Tuple
 
 from .contract import message, table
 from .errors import PolicyRejected
@@ -58,18 +58,30 @@ class _Patterns(NamedTuple):
 
 
 def _kinds(text: str) -> Iterator[str]:
-    """The kinds of secrets in a text: as it stands, hidden by separators and escapes, or in one line."""
+    """The kinds of secrets in a text: as it stands, hidden by separators and escapes, or in one line.
+
+    What two families find in one place has the kind of the first.
+    """
     line = in_one_line(text)
     readings = dict.fromkeys([text, plain(text), line, in_one_line(plain(line))])
-    texts_to_search = [(each, each.lower()) for each in readings]
+    texts_to_search: List[Tuple[str, str, Set[int]]] = [
+        (each, each.lower(), set()) for each in readings
+    ]
     for family in _patterns().families:
-        for each, lower in texts_to_search:
-            if any(sign in lower for sign in family.signs) and _has_secret(family, each):
-                yield family.kind
+        for each, lower, seen in texts_to_search:
+            if any(sign in lower for sign in family.signs):
+                found = _starts(family, each) - seen
+                seen |= found
+                if found:
+                    yield family.kind
 
 
-def _has_secret(family: _Family, text: str) -> bool:
-    return any(not _is_placeholder(match, family) for match in family.pattern.finditer(text))
+def _starts(family: _Family, text: str) -> Set[int]:
+    """Where the secrets of a family begin."""
+    matches = family.pattern.finditer(text)
+    return {
+        match.start(match.lastindex or 0) for match in matches if not _is_placeholder(match, family)
+    }
 
 
 @lru_cache(maxsize=None)
