@@ -1,10 +1,9 @@
 """PostgreSQL: a row is waited for, and refers to something else once it is free."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from core import clock
 from integrations.comments import sending
@@ -19,7 +18,7 @@ from reports.models import Report
 from tests import build
 from tests.hub.screen.controls import browser_of
 from tests.integrations.comments.world import WORDS, fold, lead, maintain, report, shown
-from tests.waiting import is_somebody_waiting_for_a_lock, wait_until
+from tests.waiting import in_a_session, while_waiting
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
 
@@ -27,23 +26,6 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
 @pytest.fixture
 def acme(code_host) -> Organization:
     return build.acme(code_host)
-
-
-def while_waiting(change: Callable[[], object], act: Callable[[], object]) -> object:
-    """Do `change`, which is committed once `act` waits for it in another session; what `act` returns."""
-    with ThreadPoolExecutor(1) as pool:
-        with transaction.atomic():
-            change()
-            acting = pool.submit(in_a_session, act)
-            assert wait_until(is_somebody_waiting_for_a_lock)
-        return acting.result()
-
-
-def in_a_session(act: Callable[[], object]) -> object:
-    try:
-        return act()
-    finally:
-        connection.close()
 
 
 def test_what_a_colleague_names_another_issue_for_is_discarded(acme, code_host):
