@@ -105,7 +105,7 @@ AHEAD: dict[type[models.Model], dict[str, timedelta]] = {  # how far each time m
         "trying_since": _PAST,
         "outcome_unknown_since": _PAST,
         "folded_at": _PAST,
-        "decided_at": _PAST,
+        "changed_at": _PAST,
     },
     Alert: _ATTEMPT | {"since": _PAST, "ended_at": _PAST},
     Comment: _ATTEMPT | {"written_at": _PAST, "listed_until": _PAST},
