@@ -21,9 +21,11 @@ from core.times import DAY, HOUR
 from hub.models import Lease, Offer
 from hub.registering.offer import LIFETIME as OFFER_LIFETIME
 from integrations.delivery.holds import PROBE_EVERY
+from integrations.delivery.pacing import SPARE
 from integrations.models import (
     Alert,
     Answer,
+    Attempt,
     Comment,
     Delivery,
     Hold,
@@ -46,7 +48,6 @@ log = logging.getLogger(__name__)
 # The lease whose end is the latest time that `maintain` has seen. It is held by what is being moved: the microseconds
 # by which the clock was put back.
 LATEST = "latest time"
-SPARE = timedelta(minutes=1)  # by which the clock may be put back without a word
 
 _PAST = timedelta()
 _ATTEMPT = {
@@ -105,8 +106,9 @@ AHEAD: dict[type[models.Model], dict[str, timedelta]] = {  # how far each time m
         "trying_since": _PAST,
         "outcome_unknown_since": _PAST,
         "folded_at": _PAST,
-        "decided_at": _PAST,
+        "changed_at": _PAST,
     },
+    Attempt: {"started_at": _PAST, "ended_at": _PAST},  # kept for so long after that
     Alert: _ATTEMPT | {"since": _PAST, "ended_at": _PAST},
     Comment: _ATTEMPT | {"written_at": _PAST, "listed_until": _PAST},
     PastTry: {"last_tried_at": _PAST},

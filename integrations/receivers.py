@@ -9,6 +9,7 @@ from django.db.models.signals import post_save
 from django.dispatch import receiver
 
 from core import after_commit
+from core.locking import locked
 from integrations.comments import again
 from integrations.delivery import ownership_changes, withholding
 from integrations.delivery.task import forward_report
@@ -53,8 +54,8 @@ def withhold_when_kept(instance: Account, created: bool, raw: bool, **kwargs: An
 @receiver(report_erased, dispatch_uid="forget-what-was-erased")
 def forget_when_erased(report: Report, **kwargs: Any) -> None:
     """Erase the text that the delivery has kept, its terms, and what comments and verdicts say of it."""
-    mine = Delivery.objects.select_related("lead").select_for_update(of=("self",), no_key=True)
-    if delivery := mine.filter(report=report).first():
+    mine = locked(Delivery.objects.filter(report=report))
+    if delivery := mine.select_related("lead").first():
         delivery.forget_text()
         stored_terms.forget([delivery])
         verdicts.forget_words(report)

@@ -28,21 +28,36 @@ def is_somebody_waiting_for_a_lock() -> bool:
         return cursor.fetchone() is not None
 
 
+def while_waiting(change: Callable[[], object], act: Callable[[], object]) -> object:
+    """Do `change`, which is committed once `act` waits for it in another session; what `act` returns.
+
+    PostgreSQL only.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            change()
+            acting = pool.submit(in_a_session, act)
+            assert wait_until(is_somebody_waiting_for_a_lock)
+        return acting.result()
+
+
+def in_a_session(act: Callable[[], object]) -> object:
+    """Do `act`, and close the connection of this thread."""
+    try:
+        return act()
+    finally:
+        connection.close()
+
+
 def free_while_it_waits(
     change: Callable[[], object], first: QuerySet, others: QuerySet
 ) -> set[object]:
     """The ids of the other rows that `change` has not locked while it waits for the first; PostgreSQL only."""
 
-    def change_and_close() -> None:
-        try:
-            change()
-        finally:
-            connection.close()
-
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
             list(first.select_for_update(no_key=True))
-            changing = pool.submit(change_and_close)
+            changing = pool.submit(in_a_session, change)
             assert wait_until(is_somebody_waiting_for_a_lock)
             free = others.select_for_update(skip_locked=True, no_key=True)
             found = {each.pk for each in free}

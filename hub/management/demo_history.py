@@ -88,7 +88,7 @@ def _move_back(report_id: str, at: datetime) -> None:
     Report.objects.filter(pk=report_id).update(received_at=at, last_received_at=last)
     _move(Account.objects.filter(report=report_id), moved, "received_at", "last_received_at")
     mine = Delivery.objects.filter(report=report_id)
-    _move(mine, moved, "created_at", "due_at", "last_tried_at", "posted_at")
+    _move(mine, moved, "created_at", "changed_at", "due_at", "last_tried_at", "posted_at")
     _move(Attempt.objects.filter(delivery__in=mine), moved, "started_at", "ended_at")
 
 

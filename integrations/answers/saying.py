@@ -133,9 +133,12 @@ def remove(delivery: Delivery | None, *, seen: str | None = None) -> None:
 
 
 def _as_seen(delivery: Delivery, seen: str | None) -> Delivery:
-    """The delivery, which joins nothing meanwhile. Raises `CannotAnswer` if a page has shown another answer."""
-    mine = Delivery.objects.filter(pk=delivery.pk)
-    now = mine.select_for_update(of=("self",), no_key=True).first() or delivery
+    """The delivery as it is now. Raises `CannotAnswer` if a page has shown another answer.
+
+    It joins nothing meanwhile, and nobody answers by way of another report of the same issue.
+    """
+    Delivery.objects.filter(pk__in=[delivery.lead_id or delivery.pk, delivery.pk]).lock()
+    now = Delivery.objects.filter(pk=delivery.pk).first() or delivery
     if seen is not None and seen != mark(now, answer := found(now)):
         said = f"It is now “{answer.text}”, by {answer.made_by}." if answer else GONE
         raise CannotAnswer(CHANGED.format(said))

@@ -56,7 +56,7 @@ def restore(delivery: Delivery | None) -> None:
 def discard_all(deliveries: DeliveryQuerySet, *, until: datetime | None = None) -> Changed:
     """Discard those that are unsent and still have a text, at most `AT_ONCE`.
 
-    What has come in since `until`, or was discarded or restored since then, is left. None: nothing is.
+    What has come in or changed since `until` is left, which nobody has seen so. None: nothing is.
     """
     unsent = deliveries.discardable().filter(report__erased_at=None)
     return _in_batches(unsent, DeliveryQuerySet.discard, until)

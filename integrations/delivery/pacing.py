@@ -18,6 +18,7 @@ from integrations.models.delivery import FORGOTTEN, DeliveryQuerySet
 
 SHARE = 3  # a source gets at most a third of what is left: alone a quarter, with others less
 SOURCES_KEPT = timedelta(days=2)
+SPARE = timedelta(minutes=1)  # by which the clock may be put back without a word
 COMMENTS = "comments"  # the source of all comments, so that they leave room for issues; no hash looks like it
 
 
@@ -214,21 +215,32 @@ def _used(item: RateLimitItem, rows: list[tuple]) -> Used:
 def forget_sources(go_on: Callable[[], bool] = lambda: True) -> int:
     """Replace sources older than `SOURCES_KEPT` with `FORGOTTEN` while `go_on` returns True; returns how many.
 
-    Deliveries that still wait keep their turn, and together have the share of one source.
+    Also those of a time that has not come, which would be kept for longer. Deliveries that still wait keep their
+    turn, and together have the share of one source.
     """
     PastTry.objects.filter(last_tried_at__lt=clock.now() - SOURCES_KEPT).delete()
     return sum(batches.at_leisure(go_on, _forgotten()))
 
 
 def _forgotten() -> Iterator[int]:
-    while some := list(with_an_old_source().values_list("pk", flat=True)[: batches.BATCH]):
-        yield Delivery.objects.filter(pk__in=some).update(source=FORGOTTEN)
+    for rows in (with_an_old_source(), with_a_source_of_later()):
+        while some := list(rows.values_list("pk", flat=True)[: batches.BATCH]):
+            yield Delivery.objects.filter(pk__in=some).update(source=FORGOTTEN)
 
 
 def with_an_old_source() -> DeliveryQuerySet:
     """Deliveries whose source is to be forgotten, oldest first."""
+    return _with_a_source().filter(created_at__lt=clock.now() - SOURCES_KEPT)
+
+
+def with_a_source_of_later() -> DeliveryQuerySet:
+    """Those that came before the database's clock was put back, at a time that has not come."""
+    return _with_a_source().filter(created_at__gt=clock.now() + SPARE)
+
+
+def _with_a_source() -> DeliveryQuerySet:
     known = Delivery.objects.exclude(source="").exclude(source=FORGOTTEN)
-    return known.filter(created_at__lt=clock.now() - SOURCES_KEPT).order_by("created_at")
+    return known.order_by("created_at")
 
 
 def _window(item: RateLimitItem) -> timedelta:

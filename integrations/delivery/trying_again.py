@@ -5,7 +5,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from core import batches
@@ -13,7 +13,7 @@ from core.batches import Changed
 from core.errors import ApiError
 from integrations.delivery import retries, waiting
 from integrations.delivery.task import forward_report_now
-from integrations.models import Attempt, Delivery
+from integrations.models import Delivery
 from integrations.models.delivery import DISCARDED, ERASED, DeliveryQuerySet
 from integrations.models.hold import STOPPED_BY_OPERATOR
 from integrations.models.integration import NOT_STOPPED
@@ -73,22 +73,16 @@ def try_in_turn(delivery: Delivery | None) -> None:
 def try_all_in_turn(deliveries: DeliveryQuerySet, *, until: datetime | None = None) -> Changed:
     """Requeue those that are held or failed and have no `obstacle`, at most `batches.AT_ONCE`.
 
-    What has come in since `until` is left, and so is what a member has restored or a try has stopped since then.
-    None: nothing is.
+    What has come in or changed since `until` is left. None: nothing is.
     """
     stopped = deliveries.filter(status__in=[Delivery.Status.HELD, Delivery.Status.FAILED])
     free = stopped.exclude(held_for__in=[Delivery.Cause.OPERATOR, Delivery.Cause.DISCARDED])
     running = free.filter(**{f"integration__{name}": each for name, each in NOT_STOPPED.items()})
-    since = Delivery.changed_since(until) | _tried_since(until)
+    since = Delivery.changed_since(until)
     pks, left = batches.oldest_without(_possible(running), batches.AT_ONCE, left_out=since)
-    work = (_not_stopped_by_now(some).requeue(apart=True) for some in batches.of(pks))
+    every = (_not_stopped_by_now(some).exclude(since) for some in batches.of(pks))
+    work = (some.requeue(apart=True) for some in every)
     return Changed(sum(batches.at_leisure(lambda: True, work)), left)
-
-
-def _tried_since(time: datetime | None) -> Q:
-    """Whether the latest try of one has ended after `time`, for queries."""
-    latest = Attempt.objects.filter(delivery=OuterRef("pk"), number=OuterRef("tries"))
-    return Q(Exists(latest.filter(ended_at__gt=time))) if time else Q()
 
 
 def _possible(deliveries: DeliveryQuerySet) -> DeliveryQuerySet:

@@ -7,10 +7,12 @@ member is seen with push access to that repository.
 
 from collections.abc import Iterator
 
-from django.db.models import Exists, OuterRef
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 
 from core import batches, counting
-from integrations.models import Integration
+from integrations.models import Delivery, Integration
+from integrations.models.delivery import DeliveryQuerySet
 from orgs import ownership
 from orgs.models import Organization, Site
 from reports.models import Account, Report
@@ -59,7 +61,16 @@ def _shown(integration: Integration) -> Iterator[int]:
     for hidden in (mine, of_mine):
         pks = list(hidden.order_by().values_list("pk", flat=True)[: batches.AT_ONCE])
         for some in batches.of(pks):
-            yield hidden.model.objects.filter(pk__in=some).update(withheld_for=None)
+            yield _show(hidden.model.objects.filter(pk__in=some))
+
+
+@transaction.atomic
+def _show(some: QuerySet[Report] | QuerySet[Account]) -> int:
+    """Make a batch readable. Lists that were opened before have not shown these reports."""
+    shown = some.update(withheld_for=None)
+    if some.model is Report:
+        Delivery.objects.filter(report__in=some).change(DeliveryQuerySet.note_changed)
+    return shown
 
 
 def explained(organization: Organization) -> str:

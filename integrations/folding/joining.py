@@ -4,6 +4,7 @@ from operator import attrgetter
 
 from django.db import transaction
 
+from core.locking import locked
 from integrations.folding.looking import Alike
 from integrations.folding.signals import delivery_folded, delivery_unfolded
 from integrations.models import Delivery, Terms
@@ -45,8 +46,8 @@ def unfold(deliveries: DeliveryQuerySet) -> int:
 
     Unless a verdict says otherwise, the next look may find the same lead again.
     """
-    mine = deliveries.folded().select_related("lead").order_by("pk")
-    left = {each.pk: each.lead for each in mine.select_for_update(of=("self",), no_key=True)}
+    mine = locked(deliveries.folded().order_by("pk"))
+    left = {each.pk: each.lead for each in mine.select_related("lead")}
     count = Delivery.objects.filter(pk__in=left).unfold()
     Terms.objects.filter(delivery__in=left).update(may_lead=True)
     for lead in sorted(set(left.values()), key=attrgetter("pk")):

@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from core import client_address, connections, rates
 from core.cors import OneOrigin
 from core.errors import ApiError
+from core.locking import locked
 from integrations.delivery import holds
 from integrations.github_api import IS_LOCKED
 from integrations.github_sync import applying, signature, visibility, webhook_payload
@@ -154,8 +155,7 @@ def _of_installation(act: Callable[[Installation], None]) -> Action:
 def _integrations(*repository_ids: int) -> IntegrationQuerySet:
     """Those that send their issues there, locked in the order of their ids."""
     mine = Integration.objects.filter(repository_id__in=repository_ids).order_by("pk")
-    locked = mine.select_for_update(of=("self",), no_key=True)
-    return locked.select_related("installation", "organization")
+    return locked(mine).select_related("installation", "organization")
 
 
 def _ours(installation_id: int, listed: Collection[int]) -> set[int]:

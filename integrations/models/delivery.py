@@ -92,6 +92,16 @@ FORGOTTEN = "-"  # the source of what is older than two days; no hash looks like
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     """Queries over deliveries."""
 
+    def update(self, **columns: Any) -> int:
+        """Update them as Django does. A change of the status or the cause saves its time, too."""
+        if not {"status", "held_for"}.isdisjoint(columns):
+            columns.setdefault("changed_at", clock.now())
+        return super().update(**columns)
+
+    def note_changed(self) -> int:
+        """Save that they are not as lists have shown them before; returns how many."""
+        return self.update(changed_at=clock.now())
+
     def create_for(self, report: Report) -> bool:
         """Create the one delivery of a report whose page is claimed; True if this call created it.
 
@@ -232,8 +242,8 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         """Change the cause of held ones from `cause` to `now`; returns how many."""
         return self.held(cause).update(held_for=now, reason=reason)
 
-    def release(self, cause: "Delivery.Cause", **also: Any) -> int:
-        """End this hold; returns how many wait again. Saves `also` with it.
+    def release(self, cause: "Delivery.Cause") -> int:
+        """End this hold; returns how many wait again.
 
         What a member holds and releases as they like is not tried twice within `TRIED_APART`.
         If its integration sends nothing, a delivery stays held, now for that reason. Those held for a
@@ -242,18 +252,16 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         causes = self.model.Cause
         due_at = _apart() if cause in (causes.DISCARDED, causes.PAUSE) else clock.now()
         ignored = {"", cause} & {"", causes.INTEGRATION}
-        self.held(cause)._hold_again(ignored, **also)
+        self.held(cause)._hold_again(ignored)
         free = Integration.objects.with_stop().filter(stopped_by__in=ignored)
         return (
             self.held(cause)
             .filter(integration__in=free.values("pk"))
-            .update(status=self.model.Status.PENDING, held_for="", reason="", due_at=due_at, **also)
+            .update(status=self.model.Status.PENDING, held_for="", reason="", due_at=due_at)
         )
 
-    def _hold_again(self, ignored: Collection[str], **also: Any) -> int:
+    def _hold_again(self, ignored: Collection[str]) -> int:
         """Change the cause of held ones to what stops their integration, unless it is `ignored`; returns how many.
-
-        Saves `also` with it.
 
         Uses subqueries for the integrations: with a join, PostgreSQL would not look at the row again after
         waiting for another transaction that changes it.
@@ -265,7 +273,6 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             held_for=Subquery(mine.values("stopped_by")),
             reason=Subquery(mine.values("why")),
             trying_since=None,
-            **also,
         )
 
     def requeue(self, *, apart: bool = False) -> int:
@@ -346,7 +353,6 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             "held_for": self.model.Cause.DISCARDED,
             "reason": DISCARDED,
             "trying_since": None,
-            "decided_at": clock.now(),
         }
         with transaction.atomic():
             # Locked first: whoever erases the text of one just now has done so then.
@@ -360,8 +366,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         with transaction.atomic():
             locked = list(self.held(cause).lock().values_list("pk", flat=True))
             discarded = self.model.objects.filter(pk__in=locked).held(cause)
-            held = discarded._hold_again([""], decided_at=clock.now())
-            return held + discarded.release(cause, decided_at=clock.now())
+            return discarded._hold_again([""]) + discarded.release(cause)
 
     def folded(self) -> Self:
         """Those that have joined the issue of a lead."""
@@ -510,8 +515,9 @@ class Delivery(models.Model):
     trying_since = models.DateTimeField(
         null=True, blank=True, help_text="When the current run of failed tries began."
     )
-    decided_at = models.DateTimeField(
-        null=True, blank=True, help_text="When a member last discarded or restored it."
+    changed_at = models.DateTimeField(
+        db_default=Now(),
+        help_text="When its status or cause last changed, or its report became readable.",
     )
     due_at = models.DateTimeField(db_default=Now(), help_text="When to try next.")
     lease_until = models.DateTimeField(null=True, blank=True)
@@ -895,12 +901,8 @@ class Delivery(models.Model):
 
     @staticmethod
     def changed_since(time: datetime | None) -> Q:
-        """Whether one has come in after `time`, or a member has discarded or restored it, for queries.
-
-        None: it has not.
-        """
-        end = time or datetime.max.replace(tzinfo=UTC)
-        return Q(created_at__gt=end) | Q(decided_at__gt=end)
+        """Whether one has come in after `time`, or is not what it was then, for queries. None: it is not so."""
+        return Q(changed_at__gt=time or datetime.max.replace(tzinfo=UTC))
 
     @staticmethod
     def joining(lead: "Delivery", rule: int | None, words: str, *, by: str = "") -> dict[str, Any]:

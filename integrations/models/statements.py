@@ -64,6 +64,7 @@ TAKE = PreparedStatement(
             ELSE posted_at
         END,
         status = 'sending',
+        changed_at = {{now}},
         lease_until = {{now}} + %s::interval,
         due_at = {{now}}, -- otherwise a killed process would be waited for
         trying_since = CASE
@@ -127,7 +128,7 @@ SUCCEED = PreparedStatement(
     "Which delivery has become this issue? That is known even if its lease has expired.",
     """
     UPDATE integrations_delivery SET
-        status = 'sent', held_for = '', reason = '', issue_number = %s, issue_url = %s,
+        status = 'sent', changed_at = {now}, held_for = '', reason = '', issue_number = %s, issue_url = %s,
         outcome_unknown_since = NULL, lease_until = NULL,
         lead_id = NULL, folded_at = NULL, folded_by = ''
     WHERE id = %s

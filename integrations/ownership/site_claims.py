@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from core import after_commit, clock
 from core.errors import ApiError
+from core.locking import locked
 from integrations.delivery import ownership_changes
 from integrations.github_api import RepositoryFacts
 from integrations.models import Installation, Integration
@@ -505,8 +506,7 @@ def configured(organization: Organization) -> Integration:
     Without its installation: others lock that before its integrations.
     """
     mine = Integration.objects.configured().of(organization)
-    locked = mine.select_for_update(of=("self",), no_key=True)
-    integration = locked.select_related("installation").first()
+    integration = locked(mine).select_related("installation").first()
     if integration is None:
         raise NotConfigured
     if why := why_it_proves_nothing(integration):

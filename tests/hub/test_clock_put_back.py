@@ -20,6 +20,8 @@ from orgs.models import Domain
 from reports.models import Report
 from tests import build
 from tests.conftest import Clock
+from tests.hub.screen import test_stale_list as stale_list
+from tests.hub.screen.controls import browser_of
 from tests.integrations.alerts.world import alert, lapse, maintain
 from tests.upgrades import filling
 from tests.upgrades.filling.world import Hub
@@ -31,8 +33,6 @@ LEFT = {
     "hub.Lease.until": "a lease that ends too late is free",
     "integrations.Alert.created_at": "is only shown",
     "integrations.Alert.issue_updated_at": "by GitHub's clock",
-    "integrations.Attempt.ended_at": "is only shown",
-    "integrations.Attempt.started_at": "is only shown",
     "integrations.Comment.created_at": "bounds a wait of minutes",
     "integrations.Comment.occasion": "is in the mark of what was written",
     "integrations.Delivery.created_at": "is in the mark of what was written, as an occasion",
@@ -130,6 +130,27 @@ def test_what_waited_goes_on_at_once(client, code_host, clock):
     a_round()
 
     assert Delivery.objects.get().status == "sent"
+
+
+@pytest.mark.parametrize(("act", "state"), [("discard", "held"), ("restore", "discarded")])
+def test_all_that_match_changes_what_changed_while_the_clock_was_ahead(
+    code_host, clock, act, state
+):
+    alice = browser_of(build.acme(code_host), "alice")
+    note()
+    clock.advance(days=30)
+    stale_list.pause()
+    stale_list.arrive("lol")
+    Delivery.objects.update(status="held", held_for="discarded" if act == "restore" else "pause")
+    note()
+    clock.advance(days=-30)
+    a_round()
+
+    asked = f"status={state}"
+    page = stale_list.press(alice, act, asked, stale_list.shown(alice, asked))
+
+    assert "since this list was shown" not in page
+    assert stale_list.states() == {"lol": "discarded" if act == "discard" else "held"}
 
 
 @pytest.mark.parametrize("pass_then", [timedelta(), timedelta(hours=7)])

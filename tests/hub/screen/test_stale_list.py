@@ -1,12 +1,16 @@
 """A list of reports was opened before others came in or changed, and *all that match* is pressed after that."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from integrations.models import Delivery, Integration
+from integrations.delivery import holds, ownership_changes, withholding
+from integrations.models import Delivery, Installation, Integration
+from orgs.models import Domain, Organization
+from reports.models import Report
 from tests import build
 from tests.hub.screen.controls import browser_of
 
@@ -146,6 +150,115 @@ def test_what_had_come_in_before_and_has_failed_since_is_not_tried_again(alice, 
     press(alice, "retry", "status=failed", form)
 
     assert states() == {"Failed before": "pending", "Held": "failed"}
+
+
+def wait_for_github(code_host, *summaries: str) -> None:
+    """They came in, and wait for another try."""
+    code_host.fail("500", path="token", times=len(summaries))
+    arrive(*summaries)
+
+
+def hold_junk() -> None:
+    Delivery.objects.filter(report__summary="lol").update(status="held", held_for="ownership")
+
+
+def lose_the_page() -> None:
+    Domain.objects.all().delete()
+    ownership_changes.hold_lost(Organization.objects.get())
+
+
+def lose_push_access() -> None:
+    long_ago = timezone.now() - timedelta(days=9)
+    Integration.objects.update(rights_absent_since=long_ago, rights_absences=9)
+    holds.record_push_access_missing(Integration.objects.get())
+
+
+HELD = {
+    "a pause": lambda: holds.pause(Integration.objects.get()),
+    "GitHub accepts no issues": lambda: holds.block(Integration.objects.get(), "Archived."),
+    "the app is suspended": lambda: holds.suspend(Installation.objects.get(), "Suspended."),
+    "its page is lost": lose_the_page,
+    "push access is lost": lose_push_access,
+}
+
+
+@pytest.mark.parametrize("hold", HELD)
+def test_what_was_held_since_is_not_discarded_unseen(alice, code_host, hold):
+    """A colleague pressed *Pause*, and the true reports that waited were discarded with the junk."""
+    wait_for_github(code_host, "lol", "True")
+    hold_junk()
+    form = shown(alice, "status=held")
+    HELD[hold]()
+    assert states() == {"lol": "held", "True": "held"}
+
+    page = press(alice, "discard", "status=held", form)
+
+    assert states() == {"lol": "discarded", "True": "held"}
+    assert "1 that came or changed since this list was shown was left." in page
+
+
+def test_what_was_held_since_is_not_tried_again_unseen(alice, code_host):
+    wait_for_github(code_host, "lol", "True")
+    hold_junk()
+    form = shown(alice, "status=held")
+    lose_the_page()
+
+    press(alice, "retry", "status=held", form)
+
+    assert states() == {"lol": "pending", "True": "held"}
+
+
+def test_what_has_failed_since_is_not_discarded_unseen(alice, code_host):
+    wait_for_github(code_host, "lol", "True")
+    Delivery.objects.filter(report__summary="lol").update(status="failed")
+    form = shown(alice, "status=failed")
+    true = Delivery.objects.get(status="pending")
+    taken = Delivery.objects.take(true.report_id)
+    assert taken
+    taken.fail("GitHub refused it.")
+
+    press(alice, "discard", "status=failed", form)
+
+    assert states() == {"lol": "discarded", "True": "failed"}
+
+
+def test_what_was_released_since_is_not_discarded_unseen(alice, code_host):
+    wait_for_github(code_host, "lol")
+    pause()
+    arrive("True")
+    form = shown(alice, "status=pending")
+    holds.resume(Integration.objects.get())
+
+    press(alice, "discard", "status=pending", form)
+
+    assert states() == {"lol": "discarded", "True": "pending"}
+
+
+def test_what_was_withheld_is_not_discarded_unseen(alice):
+    """It became readable since the list was opened, and was held before: for a pause."""
+    pause()
+    arrive("lol", "True")
+    integration = Integration.objects.get()
+    true = Report.objects.filter(summary="True")
+    true.update(withheld_for=integration.repository_id)
+    form = shown(alice, "status=held")
+    withholding.end(integration)
+
+    press(alice, "discard", "status=held", form)
+
+    assert true.get().withheld_for is None
+    assert states() == {"lol": "discarded", "True": "held"}
+
+
+def test_what_is_held_in_other_words_is_discarded(alice, code_host):
+    wait_for_github(code_host, "lol", "True")
+    hold_junk()
+    form = shown(alice, "status=held")
+    Delivery.objects.filter(report__summary="lol").update(reason="In other words.")
+
+    press(alice, "discard", "status=held", form)
+
+    assert states() == {"lol": "discarded", "True": "pending"}
 
 
 def test_a_list_that_is_opened_again_shows_the_rest(alice):

@@ -243,6 +243,17 @@ def test_a_source_is_kept_for_two_days_and_its_turn_for_good(acme, client, code_
     ]  # fmt: skip
 
 
+def test_a_source_of_a_time_that_has_not_come_is_forgotten(acme, client, code_host):
+    """The database's clock was ahead, and is put back: the hash would be kept for as much longer."""
+    holds.pause(Integration.objects.get())
+    send(client, FLOODER, 3)
+    Delivery.objects.filter(turn__gt=0).update(created_at=F("created_at") + timedelta(days=30))
+
+    assert (pacing.forget_sources(), pacing.forget_sources()) == (2, 0)
+    assert [*Delivery.objects.order_by("pk").values_list("turn", flat=True)] == [0, 1, 2]
+    assert Delivery.objects.exclude(source="-").get().turn == 0
+
+
 @pytest.mark.slow
 def test_a_flood_that_outlives_its_source_still_has_the_share_of_one(
     acme, client, code_host, clock
@@ -366,7 +377,8 @@ def test_the_next_of_each_source_has_its_index_also_by_statistics_of_before(acme
 
 
 def test_old_sources_are_found_by_an_index(acme):
-    assert "delivery_with_source" in plan_of(pacing.with_an_old_source())
+    for rows in (pacing.with_an_old_source(), pacing.with_a_source_of_later()):
+        assert "delivery_with_source" in plan_of(rows)
 
 
 STOPS = [

@@ -5,7 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import transaction
@@ -22,6 +22,7 @@ from tests.rooms import ROOT
 
 Act = Callable[[Delivery], object]
 HOUR = timedelta(hours=1)
+LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def these(delivery: Delivery):
@@ -101,16 +102,17 @@ def begins(lead: Delivery) -> list[dict[str, object]]:
     return [*plain, *held, *tried, *posted, sent, folded]
 
 
-def moved(delivery: Delivery, begin: dict[str, object], act: Act) -> str:
-    """The status after the act, which is undone."""
+def moved(delivery: Delivery, begin: dict[str, object], act: Act) -> Delivery:
+    """The delivery after the act, which is undone."""
     lease = {"lease_until": clock.now() + HOUR}
-    columns = {"held_for": "", "repository_id": 7, "posted_at": None, **lease, **begin}
+    known = {"held_for": "", "repository_id": 7, "posted_at": None, "changed_at": LONG_AGO}
+    columns = {**known, **lease, **begin}
     with transaction.atomic():
         these(delivery).update(**columns)
         delivery.refresh_from_db()
         with suppress(LeaseLost):
             act(delivery)
-        after = these(delivery).get().status
+        after = these(delivery).get()
         transaction.set_rollback(True)
     return after
 
@@ -127,13 +129,29 @@ def test_every_move_is_drawn_and_every_drawn_one_is_made(delivery):
     for begin in begins(a_lead(delivery)):
         for name, act in ACTS.items():
             Integration.objects.update(paused_at=clock.now() if name == "hold_stopped" else None)
-            after = moved(delivery, begin, act)
+            after = moved(delivery, begin, act).status
             if after != begin["status"] or (after, name) == ("sending", "take"):
                 found[str(begin["status"]), after].add(name.strip())
 
     assert dict(found) == {
         (move.begin, move.end): set(move.by) for move in MOVES if move.begin and move.by
     }
+
+
+@pytest.mark.slow
+def test_every_move_saves_its_time(delivery):
+    """Lists that were opened before have not shown it so: whoever changes all that match leaves it."""
+    unsaved = set()
+
+    for begin in begins(a_lead(delivery)):
+        for name, act in ACTS.items():
+            Integration.objects.update(paused_at=clock.now() if name == "hold_stopped" else None)
+            after = moved(delivery, begin, act)
+            is_same = (after.status, after.held_for) == (begin["status"], begin.get("held_for", ""))
+            if not is_same and after.changed_at == LONG_AGO:
+                unsaved.add((begin["status"], name))
+
+    assert unsaved == set()
 
 
 def test_a_new_one_is_pending_or_held(db, client, code_host):

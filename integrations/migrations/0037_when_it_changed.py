@@ -1,4 +1,5 @@
 from django.db import migrations, models
+from django.db.models.functions import Now
 
 
 class Migration(migrations.Migration):
@@ -10,7 +11,7 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField(
             model_name='delivery',
-            name='decided_at',
-            field=models.DateTimeField(blank=True, help_text='When a member last discarded or restored it.', null=True),
+            name='changed_at',
+            field=models.DateTimeField(db_default=Now(), help_text='When its status or cause last changed, or its report became readable.'),
         ),
     ]
