@@ -20,6 +20,7 @@ from hub.screen.report_rows import short_addresses
 from integrations.answers import saying
 from integrations.api import acts
 from integrations.api.report_list import Received
+from integrations.comments import standing
 from integrations.delivery import discarding, trying_again, waiting
 from integrations.models import Delivery
 from integrations.models.delivery import DELIVERED
@@ -112,6 +113,7 @@ def _of_delivery(mine: Report, delivery: Delivery | None) -> dict[str, Any]:
         "issue": shown,
         "issue_tone": ISSUE_TONES.get(delivery.with_issue.issue_state, "good"),
         "where": _where(delivery),
+        "standing": standing.of(delivery) if mine.erased_at else [],
     }
 
 
@@ -173,7 +175,9 @@ def _ask_to_erase(request: MemberRequest, mine: Report, changed: str = "") -> Ht
     """The page that asks; with a sentence about what has changed since it was opened, if something has."""
     seen = accounts.mark(mine)  # first: what comes meanwhile may be in the number
     now = _report(request, mine.pk)
-    asked = {"report": now, "delivery": _delivery(now), "changed": changed, "seen": seen}
+    delivery = _delivery(now)
+    asked = {"report": now, "delivery": delivery, "changed": changed, "seen": seen}
+    asked["standing"] = standing.of(delivery) if delivery else []
     return render(request, "hub/erase_report.html", asked)
 
 

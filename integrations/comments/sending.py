@@ -12,12 +12,10 @@ from integrations.delivery.forwarding import SOON
 from integrations.folding import joining
 from integrations.github_api import IssueComment, IssueFacts
 from integrations.models import Comment, Delivery
-from integrations.models.comment import ON_HOLD
+from integrations.models.comment import DELETED_BY_OTHERS, EDITED_BY_OTHERS, ON_HOLD
 
 Purpose = Comment.Purpose
 CHANGED = "The issue was reopened, or closed anew, before this was done."
-EDITED = "Somebody has edited the comment, so the Hub leaves it as it is."
-DELETED = "Somebody has deleted the comment, so the Hub writes no other."
 UNOWNED = "The page no longer belongs to the organization, so nothing is written about it."
 GONE = "Its issue is gone: it was deleted, or moved to another repository."
 
@@ -192,11 +190,11 @@ def _edit(comment: Comment, comment_id: int, facts: IssueFacts, deadline: float)
     there = github_api.read_comment(*comment.place, comment_id, deadline=deadline)
     until = comment.lead.last_joined_at()
     if there is None:
-        comment.left(DELETED)
+        comment.left(DELETED_BY_OTHERS)
     elif words.is_last(comment, there.body):  # by an attempt whose answer was lost
         comment.begin_anew()
     elif not words.is_unedited(comment, there.body):
-        comment.left(EDITED)
+        comment.left(EDITED_BY_OTHERS)
     elif not (text := words.of(comment)) or words.are_same(there.body, text):
         comment.is_as_it_was(until)
     elif facts.is_locked:
@@ -211,7 +209,7 @@ def _patch(
     connections.give_back()
     edited = github_api.edit_comment(*comment.place, comment_id, text, deadline=deadline)
     if edited is None:
-        comment.left(DELETED)
+        comment.left(DELETED_BY_OTHERS)
         return
     if words.is_last(comment, text):
         comment.begin_anew()

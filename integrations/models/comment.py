@@ -17,6 +17,8 @@ from integrations.models.leased import Leased, LeasedQuerySet
 
 EDITED_APART = timedelta(minutes=10)  # at least
 ON_HOLD = "An operator of this Hub holds reports that it is about."
+EDITED_BY_OTHERS = "Somebody has edited the comment, so the Hub leaves it as it is."
+DELETED_BY_OTHERS = "Somebody has deleted the comment, so the Hub writes no other."
 
 
 class CommentQuerySet(LeasedQuerySet):
@@ -72,7 +74,11 @@ class CommentQuerySet(LeasedQuerySet):
         ended = self.filter(
             lead=lead, status__in=[self.model.Status.DROPPED, self.model.Status.LEFT]
         )
-        ended.exclude(reason="").update(reason=ERASED)
+        ended.exclude(reason__in=["", EDITED_BY_OTHERS, DELETED_BY_OTHERS]).update(reason=ERASED)
+
+    def still_there(self, lead: Delivery) -> Self:
+        """Those below an issue, as far as is known."""
+        return self.filter(lead=lead, comment_id__isnull=False).exclude(reason=DELETED_BY_OTHERS)
 
     def note_gone(self, repository_id: int, number: int) -> None:
         """An issue is gone: look at what joined it, unless the list below it was complete."""

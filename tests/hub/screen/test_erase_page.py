@@ -6,9 +6,15 @@ import re
 import pytest
 from django.contrib.admin.models import LogEntry
 
+from core import clock
+from integrations.comments import sending
+from integrations.github_api import IS_LOCKED
+from integrations.models import Comment, Integration
+from integrations.models.comment import EDITED_BY_OTHERS
 from orgs.models import User
 from reports.models import Account, Report
 from tests import build
+from tests.integrations.comments import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -161,3 +167,54 @@ def test_an_operator_erases_after_a_question_and_the_history_says_so(client, rep
     entry = LogEntry.objects.get()
     assert (entry.object_id, entry.get_change_message()) == (report.id, "Erased.")
     assert SECRET not in entry.object_repr
+
+
+def pause() -> None:
+    Integration.objects.update(paused_at=clock.now())
+
+
+def disconnect() -> None:
+    Integration.objects.update(repository_id=None, repo_owner="", repo_name="")
+
+
+def edit_by_somebody() -> None:
+    Comment.objects.update(status="left", reason=EDITED_BY_OTHERS)
+
+
+def lock() -> None:
+    Comment.objects.update(status="pending", reason=IS_LOCKED)
+
+
+def nothing() -> None:
+    """As it was."""
+
+
+@pytest.mark.parametrize(
+    ("happens", "why"),
+    [
+        (pause, "The integration is paused."),
+        (disconnect, "No repository is chosen."),
+        (edit_by_somebody, "The Hub does not change it any more."),
+        (lock, "The issue is locked."),
+        (nothing, ""),
+    ],
+)
+def test_where_github_still_has_the_text_and_why_is_said(client, code_host, happens, why):
+    client.force_login(build.member(build.acme(code_host), "alice"))
+    world.lead()
+    page = f"{PAGE}{world.fold('Another').report_id}/"
+    sending.send_due()
+    there = Comment.objects.get().comment_url
+    happens()
+
+    asked = text_of(client.get(f"{page}erase/"))
+    erased = text_of(client.post(f"{page}erase/", follow=True))
+    if happens is nothing:
+        Comment.objects.update(due_at=clock.now())
+        sending.send_due()
+    later = text_of(client.get(page))
+
+    link = f'<a href="{there}">'
+    assert [link in said for said in (asked, erased, later)] == [bool(why), True, bool(why)]
+    assert why in asked
+    assert (why or "The Hub takes it out within minutes.") in erased

@@ -16,7 +16,7 @@ from integrations.delivery import issue_states, leased
 from integrations.delivery.issue_states import IssueNews
 from integrations.folding import joining
 from integrations.models import Comment, Delivery, Installation, Integration
-from integrations.models.comment import CommentQuerySet
+from integrations.models.comment import DELETED_BY_OTHERS, EDITED_BY_OTHERS, CommentQuerySet
 from tests import build
 from tests.integrations.comments.world import (
     WORDS,
@@ -410,7 +410,7 @@ def test_what_somebody_has_edited_is_left_as_it_is(acme, code_host, settle):
 
     assert "Second" not in shown(code_host)
     assert "Nonsense" in shown(code_host)
-    assert (state(), comment().reason) == ("left", sending.EDITED)
+    assert (state(), comment().reason) == ("left", EDITED_BY_OTHERS)
     assert not [each for each in code_host.requests if each.method == "PATCH"]
 
 
@@ -437,7 +437,7 @@ def test_what_somebody_has_deleted_is_not_written_again(acme, code_host, settle)
     settle(2)
 
     assert code_host.comments("acme/docs", 1) == []
-    assert (state(), comment().reason) == ("left", sending.DELETED)
+    assert (state(), comment().reason) == ("left", DELETED_BY_OTHERS)
     assert len(code_host.issues("acme/docs")) == 1
     assert Delivery.objects.folded().count() == 3
 
