@@ -176,9 +176,14 @@ def _ask_to_erase(request: MemberRequest, mine: Report, changed: str = "") -> Ht
     seen = accounts.mark(mine)  # first: what comes meanwhile may be in the number
     now = _report(request, mine.pk)
     delivery = _delivery(now)
-    asked = {"report": now, "delivery": delivery, "changed": changed, "seen": seen}
-    asked["standing"] = standing.of(delivery) if delivery else []
-    return render(request, "hub/erase_report.html", asked)
+    context = {
+        "report": now,
+        "delivery": delivery,
+        "changed": changed,
+        "seen": seen,
+        "standing": standing.of(delivery) if delivery else [],
+    }
+    return render(request, "hub/erase_report.html", context)
 
 
 @only_post("report")
