@@ -95,7 +95,7 @@ def remove(text: str) -> tuple[str, list[str]]:
     If a secret shows only in the cleaned text, when escapes are decoded, or in one line, the rest of the
     text is returned cleaned; otherwise it stays as it is. Well-known placeholders are kept, so that a report
     can quote the documentation. Of a password in a URL or a key in an assignment only the secret
-    itself is removed. 64 KiB take about 100 ms at most, whatever they hold.
+    itself is removed. 64 KiB take half a second at most, whatever they hold.
     """
     if none_in(text):
         return text, []
