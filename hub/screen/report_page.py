@@ -182,6 +182,7 @@ def _ask_to_erase(request: MemberRequest, mine: Report, changed: str = "") -> Ht
         "changed": changed,
         "seen": seen,
         "standing": standing.of(delivery) if delivery else [],
+        "below_another": delivery and standing.may_be_below_another(delivery),
     }
     return render(request, "hub/erase_report.html", context)
 

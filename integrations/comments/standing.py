@@ -1,4 +1,4 @@
-"""Which comments on GitHub still have the text of a report, and why the Hub does not take it out now."""
+"""Which comments on GitHub may still have the text of a report, and why the Hub does not take it out now."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from django.db.models import Q
 
 from integrations import github_api
 from integrations.delivery.holds import NO_REPOSITORY
-from integrations.models import Comment, Delivery
+from integrations.models import Attempt, Comment, Delivery, Verdict
 
 NO_MORE = "The Hub does not change it any more."
 
@@ -27,6 +27,17 @@ def of(delivery: Delivery) -> list[Standing]:
         is_older = Q(written_at__lte=erased_at) | Q(written_at=None)
         there = there.filter(is_older).exclude(status=Comment.Status.WRITTEN)
     return [Standing(each.comment_url, _why(each)) for each in there.order_by("pk")]
+
+
+def may_be_below_another(delivery: Delivery) -> bool:
+    """Whether it had joined an issue that it has left, so that a comment there may still have its text.
+
+    Which one, nobody has noted.
+    """
+    was_joined = delivery.attempts.filter(outcome=Attempt.Outcome.FOLDED).exists()
+    has_left = delivery.lead is None or bool(delivery.folded_by)  # for another, by a member
+    told_apart = Verdict.objects.filter(report=delivery.report_id, is_same=False)
+    return (was_joined and has_left) or told_apart.exists()
 
 
 def _why(comment: Comment) -> str:

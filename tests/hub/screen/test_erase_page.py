@@ -8,10 +8,11 @@ from django.contrib.admin.models import LogEntry
 
 from core import clock
 from integrations.comments import sending
+from integrations.delivery import discarding, telling_apart
 from integrations.github_api import IS_LOCKED
-from integrations.models import Comment, Integration
+from integrations.models import Comment, Delivery, Integration
 from integrations.models.comment import EDITED_BY_OTHERS
-from orgs.models import User
+from orgs.models import Membership, User
 from reports.models import Account, Report
 from tests import build
 from tests.integrations.comments import world
@@ -218,3 +219,31 @@ def test_where_github_still_has_the_text_and_why_is_said(client, code_host, happ
     assert [link in said for said in (asked, erased, later)] == [bool(why), True, bool(why)]
     assert why in asked
     assert (why or "The Hub takes it out within minutes.") in erased
+
+
+def discard(delivery: Delivery) -> None:
+    discarding.discard(delivery)
+
+
+def split_off(delivery: Delivery) -> None:
+    telling_apart.split(delivery, by=Membership.objects.get())
+
+
+@pytest.mark.parametrize("leave", [discard, split_off])
+def test_of_what_has_left_an_issue_it_is_not_said_that_it_never_was_in_one(
+    client, code_host, leave
+):
+    client.force_login(build.member(build.acme(code_host), "alice"))
+    Integration.objects.update(likeness="fold")
+    flag = {"report__summary": "`shipyard push --force` fails: `unknown flag: --force`"}
+    for agent in ("claude-code", "cursor"):
+        build.send(client, build.report(agent__name=agent, **flag))
+    joined = Delivery.objects.get(status="folded")
+    sending.send_due()
+    edit_by_somebody()
+    leave(joined)
+
+    asked = text_of(client.get(f"{PAGE}{joined.report_id}/erase/"))
+
+    assert "a comment of the Hub there may still have its text" in asked
+    assert "has not become an issue" not in asked
