@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
+SPARE = timedelta(minutes=1)  # by which it may be put back without a word
 ahead = timedelta()  # of the real time; only tests move it
 
 

@@ -13,9 +13,8 @@ from time import monotonic
 from typing import NamedTuple
 
 FRESH = 10.0  # seconds for which the addresses of a host are kept, once they are there
-STANDS_STILL = (
-    60.0  # seconds after which another look-up is begun, and as many more after each in a row
-)
+# Seconds after which another look-up is begun, and as many more after each in a row.
+STANDS_STILL = 60.0
 
 
 class Found(NamedTuple):

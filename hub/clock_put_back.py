@@ -21,7 +21,6 @@ from core.times import DAY, HOUR
 from hub.models import Lease, Offer
 from hub.registering.offer import LIFETIME as OFFER_LIFETIME
 from integrations.delivery.holds import PROBE_EVERY
-from integrations.delivery.pacing import SPARE
 from integrations.models import (
     Alert,
     Answer,
@@ -136,8 +135,8 @@ def note(go_on: Callable[[], bool] = lambda: True, bookmark: Bookmark | None = N
     latest, _ = Lease.objects.get_or_create(name=LATEST, defaults={"until": clock.now()})
     came: Any = clock.now()
     if bookmark is None or not bookmark.is_begun:
-        ahead = Report.objects.filter(received_at__gt=clock.now() + SPARE)
-        not_come = ahead.filter(received_at__gt=timezone.now() + SPARE)
+        ahead = Report.objects.filter(received_at__gt=clock.now() + clock.SPARE)
+        not_come = ahead.filter(received_at__gt=timezone.now() + clock.SPARE)
         came = not_come.aggregate(latest=Max("received_at"))["latest"] or came
     Lease.objects.filter(pk=latest.pk, until__lt=came).update(until=came, holder="")
     if bookmark:
@@ -165,7 +164,7 @@ def move_times_back(go_on: Callable[[], bool] = lambda: True) -> int:
 
 def _put_back_by() -> tuple[timedelta, bool]:
     """By how much, and whether a call before has begun with that; nothing if the clock was not put back."""
-    ahead = Lease.objects.filter(name=LATEST, until__gt=clock.now() + SPARE)
+    ahead = Lease.objects.filter(name=LATEST, until__gt=clock.now() + clock.SPARE)
     if not ahead.exists():  # which is all that is asked in most seconds
         return _PAST, False
     seen = ahead.annotate(now=clock.now()).values_list("until", "now", "holder").first()
@@ -212,7 +211,7 @@ def _move_back(by: timedelta) -> Iterator[int]:
     """Yields how many rows each step has changed."""
     for model, columns in AHEAD.items():
         is_late = {
-            name: Q(**{f"{name}__gt": clock.now() + ahead + SPARE})
+            name: Q(**{f"{name}__gt": clock.now() + ahead + clock.SPARE})
             for name, ahead in columns.items()
         }
         moved = {

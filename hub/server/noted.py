@@ -53,8 +53,8 @@ class Listing:
         self._left_out = 0
         self._counts_since = 0.0
 
-    def takes(self, method: str, status: int, now: float) -> bool:
-        """Whether this one has a line; at `now`, in seconds. It counts those that have none."""
+    def take(self, method: str, status: int, now: float) -> bool:
+        """Count this one at `now`, in seconds; returns whether it has a line."""
         if status == HTTPStatus.INTERNAL_SERVER_ERROR:
             return True
         is_change = method in CHANGING and status < HTTPStatus.BAD_REQUEST
@@ -102,7 +102,7 @@ class Noted:
         level = logging.DEBUG if route in QUIET else logging.INFO
         if not log.isEnabledFor(level):
             return
-        if route in QUIET or self._listing.takes(self._scope["method"], status, now):
+        if route in QUIET or self._listing.take(self._scope["method"], status, now):
             log.log(level, "request", extra={"facts": self._facts(route, status, seconds)})
 
     def _route(self) -> str:

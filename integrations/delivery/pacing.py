@@ -18,7 +18,6 @@ from integrations.models.delivery import FORGOTTEN, DeliveryQuerySet
 
 SHARE = 3  # a source gets at most a third of what is left: alone a quarter, with others less
 SOURCES_KEPT = timedelta(days=2)
-SPARE = timedelta(minutes=1)  # by which the clock may be put back without a word
 COMMENTS = "comments"  # the source of all comments, so that they leave room for issues; no hash looks like it
 
 
@@ -235,7 +234,7 @@ def with_an_old_source() -> DeliveryQuerySet:
 
 def with_a_source_of_later() -> DeliveryQuerySet:
     """Those that came before the database's clock was put back, at a time that has not come."""
-    return _with_a_source().filter(created_at__gt=clock.now() + SPARE)
+    return _with_a_source().filter(created_at__gt=clock.now() + clock.SPARE)
 
 
 def _with_a_source() -> DeliveryQuerySet:

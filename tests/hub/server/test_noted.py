@@ -231,7 +231,7 @@ def test_an_internal_error_of_the_api_names_the_id(monkeypatch, log):
 def a_flood(listing: Listing, method: str, status: int, *, since: float, seconds: int) -> int:
     """How many of a thousand requests a second have a line."""
     times = [since + number / 1000 for number in range(seconds * 1000)]
-    return sum(listing.takes(method, status, now) for now in times)
+    return sum(listing.take(method, status, now) for now in times)
 
 
 @pytest.mark.parametrize(
@@ -248,8 +248,8 @@ def test_a_flood_leaves_the_lines_of_reports_and_of_errors(log):
     listing = Listing()
     a_flood(listing, "OPTIONS", 204, since=1000, seconds=3)
 
-    assert not all(listing.takes("OPTIONS", 204, 1003) for _ in range(3))
-    assert listing.takes("POST", 201, 1003)
+    assert not all(listing.take("OPTIONS", 204, 1003) for _ in range(3))
+    assert listing.take("POST", 201, 1003)
     assert a_flood(listing, "GET", 500, since=1003, seconds=3) == 3000
 
 
