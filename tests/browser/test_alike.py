@@ -3,7 +3,9 @@
 import pytest
 from django.utils import timezone
 
-from integrations.models import Delivery
+from integrations.models import Comment, Delivery
+from integrations.models.comment import EDITED_BY_OTHERS
+from reports.erasing import erase
 from tests.browser.test_gallery import alice, busy, delivered, received, screens
 
 __all__ = ["alice", "busy"]
@@ -53,4 +55,36 @@ def test_the_pages_of_reports_that_are_alike(visit, busy, alice, screen, others)
 
     assert page.title().startswith("Error:")
     assert page.get_by_label("Address of the issue").input_value() == "#12"
+    assert not faults
+
+
+@screens
+def test_where_the_text_of_a_joined_report_still_is(visit, busy, alice, screen, others):
+    lead = Delivery.objects.get(report=delivered(received(busy, LATER, times_reported=12), "sent"))
+    asked, erased = (like(busy, lead, number) for number in range(2))
+    there = "https://github.com/acme/docs/issues/1#issuecomment-"
+    for number, purpose in enumerate(Comment.Purpose.values[:2]):
+        Comment.objects.create(
+            integration=lead.integration,
+            lead=lead,
+            purpose=purpose,
+            occasion=timezone.now(),
+            status=Comment.Status.LEFT,
+            reason=EDITED_BY_OTHERS,
+            comment_id=number + 1,
+            comment_url=f"{there}{number + 1}",
+            written_at=timezone.now(),
+        )
+    erase(erased.report)
+    window = visit(screen, alice, others=others)
+    path = "/settings/reports/{}/".format
+
+    faults = window.look_at(
+        {
+            "erase-joined": f"{path(asked.report_id)}erase/",
+            "report-erased-joined": path(erased.report_id),
+        }
+    )
+
+    assert window.page.get_by_text("The Hub does not change it any more.").count() == 2
     assert not faults
