@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
+from core.watching import current
 from hub import deliveries_now
 
 INTERNALS = {
@@ -39,6 +40,8 @@ class Operators(AdminSite):
             sent = [request.path, *(text for _, texts in fields for text in texts)]
             if any("\0" in text for text in sent):
                 raise BadRequest("There is a NUL in it.")
+            if request.method == "POST":
+                current.note(changed=current.SETTINGS)
             return view(request, *args, **kwargs)
 
         return super().admin_view(update_wrapper(without_nul, view), cacheable)

@@ -138,7 +138,10 @@ def _noted(receipt: Receipt, claim: Claim | None) -> Receipt:
     kind = "duplicate" if receipt.is_duplicate else "new"
     metrics.reports.up(kind)
     current.note(
-        outcome=kind, report=receipt.id, organization=claim.organization_id if claim else ""
+        outcome=kind,
+        report=receipt.id,
+        organization=claim.organization_id if claim else "",
+        changed=current.REPORTS,
     )
     return receipt
 

@@ -9,6 +9,8 @@ from random import getrandbits
 from django.urls import Resolver404, resolve
 
 HEADER = "X-Request-Id"
+REPORTS = "reports"  # what a request may have changed; a stranger is limited in the one,
+SETTINGS = "settings"  # and cannot do the other
 PLAIN = re.compile(r"[A-Za-z0-9-]{1,64}")  # the id of a trusted proxy
 BITS = 64  # of an id that the Hub makes
 
@@ -16,7 +18,7 @@ BITS = 64  # of an id that the Hub makes
 class Asked:
     """What is known of a request. Nothing of it is secret, and none of it is text that its sender wrote."""
 
-    __slots__ = ("id", "organization", "outcome", "report", "route")
+    __slots__ = ("changed", "id", "organization", "outcome", "report", "route")
 
     def __init__(self, request_id: str = "") -> None:
         self.id = request_id or _new_id()
@@ -24,6 +26,7 @@ class Asked:
         self.organization = ""
         self.report = ""
         self.outcome = ""
+        self.changed = ""  # not told: whose line of the log nobody else's can take the place of
 
 
 def _new_id() -> str:
@@ -67,7 +70,7 @@ def place(path: str) -> str:
 
 
 def note(**facts: str) -> None:
-    """Note what became known of the request: its `route`, `organization`, `report` or `outcome`."""
+    """Note what became known of the request: its `route`, `organization`, `report`, `outcome` or what `changed`."""
     if asked := _current.get():
         for name, value in facts.items():
             setattr(asked, name, value)

@@ -7,7 +7,7 @@ from time import perf_counter
 from django.conf import settings
 
 from core.watching import metrics
-from core.watching.current import HEADER, PLAIN, Asked
+from core.watching.current import HEADER, PLAIN, REPORTS, SETTINGS, Asked
 from hub.server.asgi import Headers, Scope
 
 log = logging.getLogger("hub.requests")
@@ -16,9 +16,8 @@ REQUEST_ID = HEADER.lower().encode()
 STATIC = "/static/"
 # What machines ask for often: logged at debug only, and not counted by status.
 QUIET = {"healthz", "readyz", "metrics", "static"}
-CHANGING = {"POST", "PUT", "PATCH", "DELETE"}
-AT_ONCE = 1000  # lines of requests that a process may write one after the other,
-OF_CHANGES = 100  # a second, once these are used up, of those that may have changed something,
+AT_ONCE = 1000  # lines of each kind of requests that a process may write one after the other,
+OF_CHANGES = 100  # a second, once these are used up, of reports, and of what members and GitHub changed,
 OF_OTHERS = 10  # and of all others, which anybody can send without end
 PAUSE = 60  # seconds in which those that have none are counted, for one line about them
 OUTCOMES = {2: "ok", 3: "ok", 4: "refused", 5: "failed"}  # by the first digit of the status
@@ -49,26 +48,26 @@ class Listing:
     """
 
     def __init__(self) -> None:
-        self._changes, self._others = Room(OF_CHANGES), Room(OF_OTHERS)
+        self._of = {REPORTS: Room(OF_CHANGES), SETTINGS: Room(OF_CHANGES), "": Room(OF_OTHERS)}
         self._left_out = 0
         self._counts_since = 0.0
 
-    def take(self, method: str, status: int, now: float) -> bool:
-        """Count this one at `now`, in seconds; returns whether it has a line."""
+    def take(self, changed: str, status: int, now: float) -> bool:
+        """Count this one at `now`, in seconds; `changed` as `Asked` has it. Returns whether it has a line."""
         if status == HTTPStatus.INTERNAL_SERVER_ERROR:
             return True
-        is_change = method in CHANGING and status < HTTPStatus.BAD_REQUEST
-        if (self._changes if is_change else self._others).take(now):
+        if self._of[changed if status < HTTPStatus.BAD_REQUEST else ""].take(now):
             return True
         if not self._left_out:
             self._counts_since = now
+            log.warning("There are too many requests at once: from now on, not all are listed")
         self._left_out += 1
         return False
 
     def tell(self, now: float) -> None:
         """Write how many have none, once they were counted for `PAUSE`."""
         if self._left_out and now - self._counts_since >= PAUSE:
-            log.warning("%s requests are not listed: there were too many at once", self._left_out)
+            log.warning("%s requests were not listed: there were too many at once", self._left_out)
             self._left_out = 0
 
 
@@ -102,7 +101,7 @@ class Noted:
         level = logging.DEBUG if route in QUIET else logging.INFO
         if not log.isEnabledFor(level):
             return
-        if route in QUIET or self._listing.take(self._scope["method"], status, now):
+        if route in QUIET or self._listing.take(self.asked.changed, status, now):
             log.log(level, "request", extra={"facts": self._facts(route, status, seconds)})
 
     def _route(self) -> str:

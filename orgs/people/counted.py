@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from core import at_once
 from core.rates import Limit, check_all
+from core.watching import current
 from orgs.models import Membership
 
 CHANGES = "120/minute"  # of whatever kind
@@ -34,6 +35,7 @@ def whose(member: Membership) -> str:
 def check_change(member: Membership, way: str) -> None:
     """Count one request of the person that may change something. Raises `rates.RateLimited`."""
     check_all(of_person(member, CHANGES, "any change", way), what="changes")
+    current.note(changed=current.SETTINGS)
 
 
 def check(member: Membership, rate: str, *key: str, what: str = "requests") -> None:

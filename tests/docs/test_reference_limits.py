@@ -126,7 +126,8 @@ def test_rates():
         "further accounts of all reports": accounts.OF_ALL,
         "signed webhooks": webhooks.INSTALLATION_RATE,
         "unsigned webhooks": webhooks.FORGED_RATE,
-        "lines of the log about requests that may have changed something": (
+        "lines of the log about reports": f"{noted.OF_CHANGES}/second",
+        "lines of the log about what members, operators and GitHub change": (
             f"{noted.OF_CHANGES}/second"
         ),
         "lines of the log about other requests": f"{noted.OF_OTHERS}/second",
