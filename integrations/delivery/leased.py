@@ -145,7 +145,7 @@ def _try(work: Work, row: Any, deadline: float) -> bool:
     except github_api.Refused as error:
         row.drop(str(error))
     except github_api.TooQuick as error:
-        installation.leave_alone_for(error.wait)
+        pacing.note_too_quick(installation, error)
         row.wait(str(error), Leased.backoff(row))  # not a comment's, which is shorter
     except github_api.Limited as error:
         installation.leave_alone_for(error.wait)

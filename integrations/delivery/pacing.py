@@ -13,6 +13,7 @@ from limits import RateLimitItem, parse_many
 
 from core import batches, clock, prepared
 from core.prepared import PreparedStatement, time_of
+from integrations.github_api import TooQuick
 from integrations.models import Alert, Comment, Delivery, Installation, Integration, PastTry
 from integrations.models.delivery import FORGOTTEN, DeliveryQuerySet
 
@@ -155,6 +156,20 @@ def _has_room(installation: int, source: str) -> bool:
         if source and _has_its_share(own, free):
             return False
     return True
+
+
+def note_too_quick(installation: Installation, error: TooQuick, source: str = COMMENTS) -> None:
+    """Leave an installation alone if GitHub has just said the same of a report from another source.
+
+    Otherwise it may be about this text, and strangers write those.
+    """
+    told = Delivery.objects.waiting().filter(
+        integration__installation=installation,
+        last_tried_at__gt=clock.now() - error.wait,
+        reason=str(error),
+    )
+    if told.exclude(source=source).exists():
+        installation.leave_alone_for(error.wait)
 
 
 def sources_with_their_share(installations: Collection[int]) -> dict[int, set[str]]:

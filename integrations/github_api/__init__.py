@@ -12,7 +12,7 @@ Plain functions that take and return our own types. Each is bounded by a deadlin
     |  |- RefusedText  it was refused for what it says: with growing waits
     |  |- OtherTime    the clocks of the database and of GitHub differ, so that nothing is found
     |  `- Limited      a rate limit is reached: wait for `.wait`
-    |     `- TooQuick     it was told of this one alone: then with growing waits
+    |     `- TooQuick     it was told of this one, perhaps for its text: then with growing waits
     |- OutcomeUnknown  the issue or comment may or may not have been created
     `- Refused         GitHub refused
        |- Blocked      everything for this repository, until something is changed there

@@ -44,7 +44,7 @@ class Limited(Unreachable):
 
 
 class TooQuick(Limited):
-    """The same, told of this issue or comment alone: with growing waits, or its text would keep all others waiting."""
+    """The same, told of this issue or comment, perhaps for its text: with growing waits, and others need not wait."""
 
 
 class RefusedText(Unreachable):

@@ -13,6 +13,8 @@ from core import batches, client_address
 from core.prepared import PreparedStatement
 from hub.screen.export import as_json
 from integrations import github_api
+from integrations.github_api import issues
+from integrations.github_api.answers import GitHubAnswer
 from integrations.delivery import catching_up, holds, pacing, turns
 from integrations.models import Delivery, Installation, Integration
 from integrations.setup import trial_report
@@ -49,6 +51,52 @@ def titles(code_host) -> list[str]:
 
 def sent_by(code_host, sender: str) -> int:
     return sum(title.startswith(f"{sender} ") for title in titles(code_host))
+
+
+OTHER_FLOODER = "192.0.2.7"
+TOO_QUICK = GitHubAnswer(422, {}, {"errors": [{"message": "was submitted too quickly"}]})
+
+
+@pytest.fixture
+def junk_is_refused(monkeypatch) -> list[str]:
+    """GitHub calls "too quick" what a flooder says; returns the bodies of these, as they come."""
+    post, asked = issues.post, []
+
+    def refuse(repository, path, fields, *rest):
+        if HONEST in fields["title"]:
+            return post(repository, path, fields, *rest)
+        asked.append(fields["body"])
+        return TOO_QUICK
+
+    monkeypatch.setattr(issues, "post", refuse)
+    return asked
+
+
+def test_texts_of_one_source_that_are_called_too_quick_take_its_share_alone(
+    acme, client, code_host, junk_is_refused
+):
+    """An attack: each of them kept everybody else's waiting for a minute, thirty for hours."""
+    send(client, FLOODER, 30)
+    send(client, HONEST, 4)
+    call_command("retry_deliveries")
+
+    assert sent_by(code_host, HONEST) == 4
+    assert len(junk_is_refused) <= 5
+
+
+def test_what_is_called_too_quick_of_two_sources_is_believed_for_a_minute(
+    acme, client, code_host, clock, junk_is_refused
+):
+    for flooder in (FLOODER, OTHER_FLOODER):
+        send(client, flooder)
+    send(client, HONEST)
+    call_command("retry_deliveries")
+    at_once = sent_by(code_host, HONEST)
+    clock.advance(seconds=61)
+    call_command("retry_deliveries")
+
+    assert (at_once, len(junk_is_refused)) == (0, 4)
+    assert sent_by(code_host, HONEST) == 1
 
 
 def test_a_flood_of_one_source_is_a_quarter_of_the_pace(acme, client, code_host, clock):
