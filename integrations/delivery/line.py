@@ -18,21 +18,20 @@ LINES = 5  # integrations that are looked at for one page
 
 _OF_ONE = """
     SELECT * FROM (
-    SELECT turn, due_at, id, source FROM integrations_delivery
+    SELECT integration_id, turn, due_at, id, source FROM integrations_delivery
     WHERE status = 'pending' AND integration_id = %s AND coalesce(due_at, {now}) <= {now}
     ORDER BY turn, due_at, id LIMIT %s
     ) AS of_one
 """
 DUE = PreparedStatement(
-    "Which deliveries of these integrations are due, in the order of sending? The first of them, by the "
-    "index of that order for each: the inner limits keep PostgreSQL from reading them all, `coalesce` keeps "
-    "SQLite from the index of the time.",
-    f"{'UNION ALL'.join([_OF_ONE] * LINES)} ORDER BY turn, due_at, id LIMIT %s",
+    "Which deliveries of these integrations are due? The first of each, by the index of the order of sending: "
+    "the limits keep PostgreSQL from reading them all, `coalesce` keeps SQLite from the index of the time.",
+    "UNION ALL".join([_OF_ONE] * LINES),
 )
 
 
 class Place(NamedTuple):
-    """The place of a delivery among those of its installation."""
+    """The place of a delivery among those of its integration."""
 
     turn: int
     due_at: datetime
@@ -40,18 +39,23 @@ class Place(NamedTuple):
 
 
 class Line(NamedTuple):
-    """What is due for one installation, in the order of sending, and how much it has used of its pace."""
+    """What is due for one installation, and how much it has used of its pace."""
 
-    places: list[Place]
-    open_places: list[Place]  # without the sources that have used up their share
+    places: dict[int, list[Place]]  # by the id of the integration, each in the order of sending
+    open_places: dict[int, list[Place]]  # without the sources that have used up their share
     used: list[Used]
     full: frozenset[str]  # these sources
     heavy: frozenset[str]  # those of them that have sent much
 
     def before(self, delivery: Delivery) -> int:
-        """How many go before it; `LOOKED_AT` if there may be more."""
-        places = self.places if delivery.source in self.full else self.open_places
-        return bisect_left(places, Place(delivery.turn, delivery.due_at, delivery.pk))
+        """How many go before it; `LOOKED_AT` or more if there may be others.
+
+        Integrations take turns: the first of every one goes before the second of any.
+        """
+        others = dict(self.places if delivery.source in self.full else self.open_places)
+        place = Place(delivery.turn, delivery.due_at, delivery.pk)
+        rank = bisect_left(others.pop(delivery.integration_id, []), place)
+        return rank + sum(_ahead(each, rank, place) for each in others.values())
 
     def turn_of(self, delivery: Delivery, now: datetime) -> datetime | None:
         """About when the pace lets it go; None if that is now."""
@@ -60,8 +64,14 @@ class Line(NamedTuple):
     @property
     def since(self) -> datetime | None:
         """Since when the first one is due, or might have been sent after the latest one."""
-        first = self.open_places[0].due_at if self.open_places else None
+        firsts = [each[0] for each in self.open_places.values()]
+        first = min(firsts).due_at if firsts else None
         return latest(first, *(each.latest for each in self.used))
+
+
+def _ahead(others: list[Place], rank: int, place: Place) -> int:
+    """How many of another integration go before this place, before which so many of its own go."""
+    return rank + (others[rank] < place) if rank < len(others) else len(others)
 
 
 def lines_of(integrations: Iterable[Integration]) -> dict[int, Line]:
@@ -76,7 +86,7 @@ def lines_of(integrations: Iterable[Integration]) -> dict[int, Line]:
 def _due(integrations: list[int]) -> list[tuple]:
     """What is due for these, at most `LINES` of them, as `DUE` returns it."""
     asked = [*integrations, *[None] * (LINES - len(integrations))]
-    return DUE.rows(*chain.from_iterable((each, LOOKED_AT) for each in asked), LOOKED_AT)
+    return DUE.rows(*chain.from_iterable((each, LOOKED_AT) for each in asked))
 
 
 def turn_after(
@@ -98,8 +108,12 @@ def latest(*times: datetime | None) -> datetime | None:
 
 def _line(rows: list[tuple], used: list[Used]) -> Line:
     full = frozenset(chain.from_iterable(each.full for each in used))
-    placed = [(Place(turn, time_of(due_at), pk), source) for turn, due_at, pk, source in rows]
-    places = [place for place, _ in placed]
-    open_places = [place for place, source in placed if source not in full]
+    places: defaultdict[int, list[Place]] = defaultdict(list)
+    open_places: defaultdict[int, list[Place]] = defaultdict(list)
+    for integration, turn, due_at, pk, source in sorted(rows):
+        place = Place(turn, time_of(due_at), pk)
+        places[integration].append(place)
+        if source not in full:
+            open_places[integration].append(place)
     heavy = frozenset(chain.from_iterable(each.heavy for each in used))
     return Line(places, open_places, used, full, heavy)

@@ -47,7 +47,7 @@ NEXT_OF_EACH = PreparedStatement(
 
 
 def due_ids(slow: Collection[int] = ()) -> list[str]:
-    """The reports whose deliveries are due, at most `BATCH`, taking turns by installation and source.
+    """The reports whose deliveries are due, at most `BATCH`, taking turns by installation, integration and source.
 
     Those of the installations in `slow` come last, and `OF_SLOW` of them have a place in any case. Reads an index
     for each integration that has something due, however much waits there.
@@ -73,18 +73,30 @@ def _waiting(slow: Collection[int]) -> list[str]:
     """The next delivery of every installation, then the second of each, and so on; then those of `slow` ones."""
     integrations = _with_something_due()
     full = pacing.sources_with_their_share({each.installation_id for each in integrations})
-    lanes: defaultdict[int, list[tuple]] = defaultdict(list)
+    lanes: defaultdict[int, list[list[tuple]]] = defaultdict(list)
     for each in integrations:
         places = next_of(each, full[each.installation_id])
-        lanes[each.installation_id] += places.values_list("turn", "due_at", "pk", "report_id")
+        lanes[each.installation_id].append(
+            list(places.values_list("turn", "due_at", "pk", "report_id"))
+        )
     last = _in_turn(lane for installation, lane in lanes.items() if installation in slow)
     first = _in_turn(lane for installation, lane in lanes.items() if installation not in slow)
     return first[: BATCH - len(last[:OF_SLOW])] + last
 
 
-def _in_turn(lanes: Iterable[list[tuple]]) -> list[str]:
-    in_turn = zip_longest(*(sorted(lane)[:IN_TURN] for lane in lanes))
+def _in_turn(lanes: Iterable[list[list[tuple]]]) -> list[str]:
+    in_turn = zip_longest(*map(_one_by_one, lanes))
     return [place[-1] for places in in_turn for place in places if place]
+
+
+def _one_by_one(lane: list[list[tuple]]) -> list[tuple]:
+    """`IN_TURN` deliveries of one installation: the first of every integration before the second of any.
+
+    Of more integrations, it is one each of some, each time of others.
+    """
+    some = random.sample(lane, min(len(lane), IN_TURN))
+    ranked = [(rank, place) for places in some for rank, place in enumerate(places)]
+    return [place for _, place in sorted(ranked)[:IN_TURN]]
 
 
 def _with_something_due() -> list[Integration]:

@@ -228,6 +228,35 @@ def test_a_flood_about_another_integration_of_the_installation_is_counted_too(
     assert sent_by(code_host, HONEST) == 1
 
 
+def test_what_another_organization_of_the_installation_has_waiting_delays_nobody(
+    acme, client, code_host, clock
+):
+    for network in range(45):
+        send(client, f"198.51.{network}.7")
+    Delivery.objects.waiting().update(due_at=F("due_at") - timedelta(minutes=1))
+    clock.advance(seconds=61)
+    neighbor = build.organization("neighbor")
+    build.domain(neighbor, "docs.neighbor.dev")
+    build.integration(neighbor, code_host)
+    send(client, HONEST, 3, host="docs.neighbor.dev")
+    before = len(titles(code_host))
+
+    call_command("retry_deliveries")
+
+    assert (before, len(titles(code_host))) == (20, 40)
+    assert sent_by(code_host, HONEST) == 3
+
+
+def test_of_many_organizations_of_an_installation_each_has_its_turn():
+    now = timezone.now()
+    waiting = [[(0, now + timedelta(hours=each), each, f"{each}")] for each in range(30)]
+
+    drawn = [turns._one_by_one(waiting) for _ in range(300)]
+
+    assert {len(each) for each in drawn} == {turns.IN_TURN}
+    assert {pk for each in drawn for _, _, pk, _ in each} == set(range(30))
+
+
 def test_who_repeats_a_report_that_was_nobodys_is_the_source_of_its_delivery(client, code_host):
     owner = build.organization()
     build.integration(owner, code_host)

@@ -266,10 +266,11 @@ def test_others_of_the_installation_go_first_too(acme, code_host):
         build.installed(code_host), code_host.add_repository("acme", "archive")
     )
     build.integration(neighbor, code_host, "acme/archive")
-    stored(neighbor)
-    [mine] = stored(acme)
+    stored(neighbor, 9)
+    first, second = stored(acme, 2)
 
-    assert "1 other goes first" in str(why(mine))
+    assert "1 other goes first" in str(why(first))
+    assert "3 others go first" in str(why(second))
 
 
 def test_what_is_about_to_be_held_says_so(acme):
