@@ -13,9 +13,9 @@ from core import batches, client_address
 from core.prepared import PreparedStatement
 from hub.screen.export import as_json
 from integrations import github_api
+from integrations.delivery import catching_up, holds, pacing, turns
 from integrations.github_api import issues
 from integrations.github_api.answers import GitHubAnswer
-from integrations.delivery import catching_up, holds, pacing, turns
 from integrations.models import Delivery, Installation, Integration
 from integrations.setup import trial_report
 from reports.models import Report
