@@ -16,9 +16,12 @@ REQUEST_ID = HEADER.lower().encode()
 STATIC = "/static/"
 # What machines ask for often: logged at debug only, and not counted by status.
 QUIET = {"healthz", "readyz", "metrics", "static"}
-AT_ONCE = 1000  # lines of each kind of requests that a process may write one after the other,
-OF_CHANGES = 100  # a second, once these are used up, of reports, and of what members and GitHub changed,
-OF_OTHERS = 10  # and of all others, which anybody can send without end
+# Lines of each kind of requests: so many that a process may write one after the other, and once these are used up,
+# so many a second of reports, and of what members, operators and GitHub change, and of all others, which anybody
+# can send without end.
+AT_ONCE = 1000
+OF_CHANGES = 100
+OF_OTHERS = 10
 PAUSE = 60  # seconds in which those that have none are counted, for one line about them
 OUTCOMES = {2: "ok", 3: "ok", 4: "refused", 5: "failed"}  # by the first digit of the status
 
