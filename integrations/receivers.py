@@ -51,6 +51,13 @@ def withhold_when_kept(instance: Account, created: bool, raw: bool, **kwargs: An
         withholding.withhold_account(instance)
 
 
+@receiver(post_save, sender=Account, dispatch_uid="note-what-lists-have-not-shown")
+def note_when_kept(instance: Account, created: bool, raw: bool, **kwargs: Any) -> None:
+    """Have the delivery count as changed: lists that were opened before have not shown these words."""
+    if created and not raw and instance.report.organization_id:  # or there is no delivery
+        Delivery.objects.filter(report=instance.report_id).note_changed()
+
+
 @receiver(report_erased, dispatch_uid="forget-what-was-erased")
 def forget_when_erased(report: Report, **kwargs: Any) -> None:
     """Erase the text that the delivery has kept, its terms, and what comments and verdicts say of it."""

@@ -124,7 +124,7 @@ def _change_all(act: str, request: MemberRequest) -> None:
     limits = counted.limits(member, CHANGES, "change all")
     also = report_list.limits(member, asked)
     rates.check_all(*limits, *also, what="changes of all that match")
-    with report_list.one_of_few(member, asked):
+    with report_list.few_at_once(member):  # also where dates are all that is asked for
         found = report_list.deliveries(member.organization, asked)
         done, left = CHANGE_ALL[act](found, until=shown)
     more = " There may be more: do it again." if done + left >= _most(act) else ""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -129,15 +129,17 @@ def limits(member: Membership, asked: Mapping[str, str]) -> list[rates.Limit]:
     return counted.limits(member, LOOKS, "look") if report_filters.has_no_index(asked) else []
 
 
+def one_of_few(member: Membership, asked: Mapping[str, str]) -> AbstractContextManager[None]:
+    """Let few look at many reports at once to find those that match. Raises `TooManyAtOnce`."""
+    return few_at_once(member) if report_filters.has_no_index(asked) else nullcontext()
+
+
 @contextmanager
-def one_of_few(member: Membership, asked: Mapping[str, str]) -> Iterator[None]:
-    """Let few look at many reports at once: the database decides how long, and others wait for the same threads.
+def few_at_once(member: Membership) -> Iterator[None]:
+    """Let few be busy with many reports: the database decides how long, and others wait for the same threads.
 
     Raises `TooManyAtOnce`.
     """
-    if not report_filters.has_no_index(asked):
-        yield
-        return
     with (
         searches.one(counted.whose(member)),
         of_one.one(member.organization_id),

@@ -12,6 +12,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='delivery',
             name='changed_at',
-            field=models.DateTimeField(db_default=Now(), help_text='When its status or cause last changed, or its report became readable.'),
+            field=models.DateTimeField(db_default=Now(), help_text='When its status or cause last changed, or its report became readable or got other words.'),
         ),
     ]

@@ -517,7 +517,7 @@ class Delivery(models.Model):
     )
     changed_at = models.DateTimeField(
         db_default=Now(),
-        help_text="When its status or cause last changed, or its report became readable.",
+        help_text="When its status or cause last changed, or its report became readable or got other words.",
     )
     due_at = models.DateTimeField(db_default=Now(), help_text="When to try next.")
     lease_until = models.DateTimeField(null=True, blank=True)

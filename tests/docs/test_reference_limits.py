@@ -159,8 +159,8 @@ def test_what_may_happen_at_once():
             downloads.downloads._most
         ),
         "downloads altogether": each.format(downloads.altogether._most),
-        "searches in reports, and lists with filters, of one owner, and of all other members of an "
-        "organization": each.format(report_list.searches._most),
+        "searches in reports, lists with filters, and changes of all that match, of one owner, and of all "
+        "other members of an organization": each.format(report_list.searches._most),
         "the same, of one organization": each.format(report_list.of_one._most),
         "the same altogether": each.format(report_list.altogether._most),
         "checks of DNS records and of sites altogether": "a quarter of `HUB_THREADS`",

@@ -660,6 +660,23 @@ def test_few_look_at_many_reports_at_once(alice, acme):
     assert alice.get(PAGE, {"q": "x"}).status_code == 200
 
 
+@pytest.mark.parametrize("act", reports.CHANGE_ALL)
+def test_few_change_all_that_match_at_once_whatever_they_ask_for(alice, acme, act):
+    """An attack: with `since` alone, eight members changed 10,000 reports each, and kept all threads of the Hub."""
+    for kept in ({"status": "failed"}, {"status": "held", "held_for": "discarded"}):
+        delivered(stored(acme), **kept)
+    Integration.objects.update(repository_id=7, repo_owner="acme", repo_name="docs")
+    before = states()
+    me = acme.memberships.get(login="alice")
+    with ExitStack() as under_way:
+        for _ in range(2):
+            under_way.enter_context(report_list.one_of_few(me, {"q": "x"}))
+        changed = alice.post(f"{CHANGE}?since=2020-01-01", {"all": act}, follow=True)
+
+    assert "You are searching already." in text_of(changed)
+    assert states() == before
+
+
 def test_those_who_are_no_owners_leave_an_owner_room(alice, acme):
     bob = build.member(acme, "bob", role="member").membership
     with ExitStack() as under_way:

@@ -175,7 +175,10 @@ def test_where_all_that_was_asked_about_has_left_nothing_is_split_off(alice, bob
     assert (now(joined).lead, now(later).lead) == (other, lead)
 
 
-@pytest.mark.parametrize("until", ["", "None", "soon", "0001-01-01T00:00+23:59", "2026-01-01\0"])
+@pytest.mark.parametrize(
+    "until",
+    ["", "None", "soon", "0001-01-01T00:00+23:59", "2026-01-01\0", "9999-12-31T23:59:59.999999"],
+)
 def test_a_time_that_no_page_has_splits_nothing_off(alice, until):
     lead, joined = sent(PUSH), sent(AGAIN)
 

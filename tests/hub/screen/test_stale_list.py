@@ -10,7 +10,7 @@ from django.utils import timezone
 from integrations.delivery import holds, ownership_changes, withholding
 from integrations.models import Delivery, Installation, Integration
 from orgs.models import Domain, Organization
-from reports.models import Report
+from reports.models import Account, Report
 from tests import build
 from tests.hub.screen.controls import browser_of
 
@@ -45,6 +45,13 @@ def arrive(*summaries: str) -> None:
         build.send(Client(), build.report(report__summary=each, agent__name="claude-code"))
 
 
+def arrive_again(summary: str, *, details: str) -> None:
+    """The same problem; with `details`, in other words."""
+    more = {"report__details": details} if details else {}
+    body = build.report(report__summary=summary, agent__name="claude-code", **more)
+    assert build.send(Client(), body).status_code in {200, 201}
+
+
 def shown(browser: Client, asked: str) -> dict[str, str]:
     """What the form of the list sends with each press."""
     page = browser.get(f"{LIST}?{asked}").content.decode()
@@ -76,6 +83,59 @@ def test_what_came_in_since_is_not_discarded_unseen(alice):
     }
     assert "2 reports discarded" in page
     assert "1 that came or changed since this list was shown was left." in page
+
+
+def test_what_got_other_words_since_is_not_discarded_unseen(alice):
+    """An attack: the junk came first, so the true report about the same page was no more than its further account."""
+    pause()
+    arrive("lol 1", "lol 2")
+    form = shown(alice, ITS_AGENT)
+    arrive_again("lol 1", details="Step 3 deletes the database")
+
+    page = press(alice, "discard", ITS_AGENT, form)
+
+    assert Account.objects.get().details == "Step 3 deletes the database"
+    assert states() == {"lol 1": "held", "lol 2": "discarded"}
+    assert "1 that came or changed since this list was shown was left." in page
+
+
+def test_what_got_other_words_since_is_not_tried_again_unseen(alice, code_host):
+    code_host.fail("422", times=2)
+    arrive("True", "lol")
+    form = shown(alice, "status=failed")
+    arrive_again("lol", details="Visit evil.example")
+
+    page = press(alice, "retry", "status=failed", form)
+
+    assert states() == {"True": "pending", "lol": "failed"}
+    assert "1 that came or changed since this list was shown was left." in page
+
+
+@pytest.mark.parametrize("details", ["", "Known"])
+def test_what_has_only_come_again_since_is_discarded(alice, details):
+    pause()
+    arrive("lol")
+    arrive_again("lol", details="Known")
+    form = shown(alice, ITS_AGENT)
+    arrive_again("lol", details=details)
+
+    page = press(alice, "discard", ITS_AGENT, form)
+
+    assert Report.objects.get().times_reported == 3
+    assert states() == {"lol": "discarded"}
+    assert "since this list was shown" not in page
+
+
+def test_other_words_change_nothing_else_of_a_delivery(alice):
+    pause()
+    arrive("lol")
+    before = Delivery.objects.values().get()
+    arrive_again("lol", details="Step 3 deletes the database")
+
+    after = Delivery.objects.values().get()
+
+    assert after.pop("changed_at") > before.pop("changed_at")
+    assert after == before
 
 
 def test_what_a_colleague_has_discarded_since_is_not_restored(alice, bob):
@@ -274,7 +334,9 @@ def test_a_list_that_is_opened_again_shows_the_rest(alice):
     assert "since this list was shown" not in page
 
 
-@pytest.mark.parametrize("wrong", ["", "yesterday", "9999-12-31T23:59:59-14:00"])
+@pytest.mark.parametrize(
+    "wrong", ["", "yesterday", "9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59.999999"]
+)
 def test_a_time_that_no_list_has_sent_changes_nothing(alice, wrong):
     pause()
     arrive("lol")
