@@ -10,7 +10,7 @@ from django.urls import Resolver404, resolve
 
 HEADER = "X-Request-Id"
 REPORTS = "reports"  # what a request may have changed; a stranger is limited in the one,
-SETTINGS = "settings"  # and cannot do the other
+SETTINGS = "settings"  # and can do the other only through GitHub, as often as a webhook is believed
 PLAIN = re.compile(r"[A-Za-z0-9-]{1,64}")  # the id of a trusted proxy
 BITS = 64  # of an id that the Hub makes
 

@@ -10,7 +10,6 @@ from functools import partial
 
 from core import client_address, connections
 from core.errors import ApiError
-from core.watching.current import SETTINGS
 from hub.server import answers, bodies, door
 from hub.server.answers import HttpAnswer
 from hub.server.asgi import Application, Receive, Scope, Send
@@ -70,7 +69,7 @@ class Bridge:
         noted.is_whole()
         work = partial(answers.of, self._application, scope, body, noted.asked)
         if _is_signed(scope, body):
-            caller, noted.asked.changed = SIGNED, SETTINGS
+            caller = SIGNED
         known = None if caller == client_address.UNKNOWN else caller
         threads = self._for_readers if is_to_read(scope) else self._threads
         is_probe = scope["path"] in PROBES

@@ -92,8 +92,7 @@ def _try(delivery: Delivery, deadline: float) -> None:
     except SecretInAddress:
         delivery.fail(SECRET_IN_ADDRESS)
     except github_api.TooQuick as error:
-        if delivery.tries == 1:  # a text keeps others waiting once at most
-            pacing.note_too_quick(delivery.integration.installation, error, delivery.source)
+        pacing.note_too_quick(delivery.integration.installation, error, delivery.source)
         delivery.postpone(str(error))
     except github_api.Limited as error:
         delivery.integration.installation.leave_alone_for(error.wait)

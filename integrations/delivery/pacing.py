@@ -8,17 +8,18 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q, QuerySet, Value
+from django.db.models import F, Min, Q, QuerySet, Value
 from limits import RateLimitItem, parse_many
 
 from core import batches, clock, prepared
 from core.prepared import PreparedStatement, time_of
 from integrations.github_api import TooQuick
 from integrations.models import Alert, Comment, Delivery, Installation, Integration, PastTry
-from integrations.models.delivery import FORGOTTEN, DeliveryQuerySet
+from integrations.models.delivery import EARLIER, FORGOTTEN, DeliveryQuerySet
 
 SHARE = 3  # a source gets at most a third of what is left: alone a quarter, with others less
 SOURCES_KEPT = timedelta(days=2)
+OF_MANY = {"", EARLIER, FORGOTTEN}  # what stands for many sources
 COMMENTS = "comments"  # the source of all comments, so that they leave room for issues; no hash looks like it
 
 
@@ -159,16 +160,17 @@ def _has_room(installation: int, source: str) -> bool:
 
 
 def note_too_quick(installation: Installation, error: TooQuick, source: str = COMMENTS) -> None:
-    """Leave an installation alone if GitHub has just said the same of a report from another source.
+    """Leave an installation alone if GitHub has just said so of a report from another source, and taken none since.
 
     Otherwise it may be about this text, and strangers write those.
     """
-    told = Delivery.objects.waiting().filter(
-        integration__installation=installation,
-        last_tried_at__gt=clock.now() - error.wait,
-        reason=str(error),
-    )
-    if told.exclude(source=source).exists():
+    since = clock.now() - error.wait
+    tried = Delivery.objects.filter(integration__installation=installation, last_tried_at__gt=since)
+    told = tried.waiting().filter(reason=str(error))
+    if source not in OF_MANY:
+        told = told.exclude(source=source)
+    first = told.aggregate(at=Min("last_tried_at"))["at"]
+    if first and not tried.filter(status=Delivery.Status.SENT, last_tried_at__gt=first).exists():
         installation.leave_alone_for(error.wait)
 
 

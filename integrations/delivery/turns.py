@@ -3,7 +3,7 @@
 import random
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from itertools import zip_longest
+from itertools import chain, islice, zip_longest
 from operator import attrgetter
 
 from django.db.models import OuterRef, Subquery
@@ -92,11 +92,12 @@ def _in_turn(lanes: Iterable[list[list[tuple]]]) -> list[str]:
 def _one_by_one(lane: list[list[tuple]]) -> list[tuple]:
     """`IN_TURN` deliveries of one installation: the first of every integration before the second of any.
 
-    Of more integrations, it is one each of some, each time of others.
+    Chance decides whose is the very first: often only one can be sent each time.
     """
-    some = random.sample(lane, min(len(lane), IN_TURN))
-    ranked = [(rank, place) for places in some for rank, place in enumerate(places)]
-    return [place for _, place in sorted(ranked)[:IN_TURN]]
+    some = [places for places in lane if places]
+    random.shuffle(some)
+    in_turn = chain.from_iterable(zip_longest(*some))
+    return list(islice(filter(None, in_turn), IN_TURN))
 
 
 def _with_something_due() -> list[Integration]:

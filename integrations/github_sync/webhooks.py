@@ -17,6 +17,7 @@ from core import client_address, connections, rates
 from core.cors import OneOrigin
 from core.errors import ApiError
 from core.locking import locked
+from core.watching import current
 from integrations.delivery import holds
 from integrations.github_api import IS_LOCKED
 from integrations.github_sync import applying, signature, visibility, webhook_payload
@@ -69,6 +70,7 @@ class GitHubWebhook(OneOrigin):
         act = ACTIONS.get((event, str(payload.get("action"))))
         if act and (event != "issues" or _is_ours(payload)):
             rates.check(INSTALLATION_RATE, "webhooks", _sender(payload), event, what="webhooks")
+            current.note(changed=current.SETTINGS)
             _once(delivery_id, act, payload, _news(event, payload))
         return Response(status=202)
 

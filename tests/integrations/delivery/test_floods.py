@@ -99,6 +99,22 @@ def test_what_is_called_too_quick_of_two_sources_is_believed_for_a_minute(
     assert sent_by(code_host, HONEST) == 1
 
 
+@pytest.mark.parametrize("source", [None, "-"])
+def test_a_limit_of_github_that_lets_nobody_through_is_asked_twice_a_minute(
+    acme, client, clock, junk_is_refused, source
+):
+    for network in range(12):
+        send(client, f"198.51.{network}.7")
+    if source:
+        Delivery.objects.update(source=source)
+    for _ in range(5):
+        clock.advance(seconds=61)
+        call_command("retry_deliveries")
+
+    assert Delivery.objects.waiting().count() == 12
+    assert len(junk_is_refused) <= 2 * 6
+
+
 def test_a_flood_of_one_source_is_a_quarter_of_the_pace(acme, client, code_host, clock):
     send(client, FLOODER, 12)
     call_command("retry_deliveries")
@@ -255,6 +271,16 @@ def test_of_many_organizations_of_an_installation_each_has_its_turn():
 
     assert {len(each) for each in drawn} == {turns.IN_TURN}
     assert {pk for each in drawn for _, _, pk, _ in each} == set(range(30))
+
+
+def test_a_long_backlog_has_no_more_turns_than_a_short_one_where_one_place_comes_free_at_a_time():
+    earlier = timezone.now()
+    long = [(0, earlier, each, "long") for each in range(70)]
+    short = [(3, earlier + timedelta(hours=1), 100 + each, "short") for each in range(8)]
+
+    firsts = [turns._one_by_one([long, [], short])[0][-1] for _ in range(200)]
+
+    assert min(firsts.count("long"), firsts.count("short")) > 50
 
 
 def test_who_repeats_a_report_that_was_nobodys_is_the_source_of_its_delivery(client, code_host):
