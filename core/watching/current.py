@@ -9,10 +9,11 @@ from random import getrandbits
 from django.urls import Resolver404, resolve
 
 HEADER = "X-Request-Id"
-REPORTS = "reports"  # what a request may have changed; a stranger is limited in the one,
-SETTINGS = "settings"  # and can do the other only through GitHub, as often as a webhook is believed
 PLAIN = re.compile(r"[A-Za-z0-9-]{1,64}")  # the id of a trusted proxy
 BITS = 64  # of an id that the Hub makes
+# What a request may have changed, each under a limit of its own: a report, or what members, operators or GitHub change.
+REPORTS = "reports"
+SETTINGS = "settings"
 
 
 class Asked:
@@ -26,7 +27,7 @@ class Asked:
         self.organization = ""
         self.report = ""
         self.outcome = ""
-        self.changed = ""  # not told: whose line of the log nobody else's can take the place of
+        self.changed = ""  # not written, but decides how many lines there may be of its kind
 
 
 def _new_id() -> str:

@@ -48,9 +48,9 @@ class Line(NamedTuple):
     heavy: frozenset[str]  # those of them that have sent much
 
     def before(self, delivery: Delivery) -> int:
-        """How many go before it; `LOOKED_AT` or more if there may be others.
+        """About how many go before it; `LOOKED_AT` or more if there may be others.
 
-        Integrations take turns: the first of every one goes before the second of any.
+        Integrations take turns, and whose is the first is left to chance (`turns`): here it is the oldest.
         """
         others = dict(self.places if delivery.source in self.full else self.open_places)
         place = Place(delivery.turn, delivery.due_at, delivery.pk)

@@ -17,11 +17,12 @@ from django.core.handlers.exception import convert_exception_to_response
 from django.core.management import CommandError, call_command
 from django.db import OperationalError
 from django.template.response import TemplateResponse
-from django.test import RequestFactory
+from django.test import Client, RequestFactory
 from django.urls import resolve
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
+from core.watching import current
 from hub import deliveries_now
 from hub.models import Lease
 from integrations.delivery import operator_holds
@@ -241,6 +242,16 @@ def test_people_are_found_by_their_number_and_login_on_github(operator):
 
     assert all(f"/admin/orgs/user/{bob.pk}/change/" in each for each in found)
     assert f"{number}, bob at the last sign-in" in page
+
+
+def test_only_what_an_operator_changes_has_a_line_of_its_own_in_the_log(operator, db):
+    noted = []
+    for browser in (operator, Client()):
+        with current.answering(current.Asked()):
+            browser.post("/admin/reports/report/", {"action": ""})
+            noted.append(current.asked().changed)
+
+    assert noted == [current.SETTINGS, ""]
 
 
 def test_every_model_can_be_looked_at():

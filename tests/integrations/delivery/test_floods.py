@@ -99,6 +99,16 @@ def test_what_is_called_too_quick_of_two_sources_is_believed_for_a_minute(
     assert sent_by(code_host, HONEST) == 1
 
 
+def test_a_limit_of_github_that_takes_a_report_in_between_is_none(
+    acme, client, code_host, junk_is_refused
+):
+    for sender in (FLOODER, HONEST, OTHER_FLOODER):
+        send(client, sender)
+
+    assert len(junk_is_refused) == 2
+    assert Installation.objects.get().left_alone_until is None
+
+
 @pytest.mark.parametrize("source", [None, "-"])
 def test_a_limit_of_github_that_lets_nobody_through_is_asked_twice_a_minute(
     acme, client, clock, junk_is_refused, source

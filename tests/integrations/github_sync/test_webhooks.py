@@ -14,6 +14,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from core.watching import current
 from hub import pruning
 from integrations.github_sync import applying, webhooks
 from integrations.models import SEVERAL, Installation, Integration, News, Webhook
@@ -100,6 +101,24 @@ def post(body: bytes, signature: str, *, address: str = "192.0.2.9", **more: str
 def suspension(code_host) -> bytes:
     installation = {"id": build.installed(code_host).id}
     return json.dumps({"action": "suspend", "installation": installation}).encode()
+
+
+@pytest.mark.parametrize(
+    ("event", "changed"), [("installation", current.SETTINGS), ("star", ""), ("issues", "")]
+)
+def test_only_what_the_rates_count_has_a_line_of_its_own_in_the_log(
+    acme, code_host, event, changed
+):
+    """An attack: strangers have GitHub sign as many events about their own issues as they like."""
+    about = {"repository": {"id": 4711}, "issue": {"number": 1}}
+    action = "closed" if event == "issues" else "suspend"
+    body = json.dumps(json.loads(suspension(code_host)) | about | {"action": action}).encode()
+
+    with current.answering(current.Asked()):
+        answer = post(body, sign(body), **{"X-GitHub-Event": event})
+        noted = current.asked().changed
+
+    assert (answer.status_code, noted) == (202, changed)
 
 
 @pytest.mark.parametrize(
